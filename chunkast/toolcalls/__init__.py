@@ -1,6 +1,7 @@
-"""Find, repair and parse tool calls written as XML in text: ``<name>...</name>``."""
+"""Find, repair and parse tool calls in text, in the protocols in which models write them."""
 
 from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
+from chunkast.toolcalls.protocols import PROTOCOLS, Protocol
 from chunkast.toolcalls.repairs import (
     BALANCE_TAGS,
     DEDUPE_SHELL_STRING_TAGS,
@@ -28,10 +29,12 @@ __all__ = (
     "ESCAPE_INVALID_LT",
     "MAX_CALL_SIZE",
     "NORMALIZE_CLOSE_TAGS",
+    "PROTOCOLS",
     "REPAIR_AGAINST_SCHEMA",
     "OnError",
     "OnProblem",
     "Part",
+    "Protocol",
     "Text",
     "Tool",
     "ToolCall",

@@ -1,133 +1,246 @@
 """Find calls in text that arrives in fragments.
 
-A call begins with an opening tag ``<name>`` that is not inside an earlier call. It ends with the
-matching closing tag: the first at which there are as many closing as opening tags of that name.
-A call is at most ``max_call_size`` characters long, including its tags. An opening tag without
-such a closing tag is text, and the text after it is read like any other text.
+A call begins with an opener that is not inside an earlier call, and ends where the matcher of its
+kind of body finds its end. It is at most ``max_call_size`` characters long, including its tags. An
+opener without such an end is text, and the text after it is read like any other text. An opener
+inside a fence is text too, except in the protocol ``xml``, and if the fence only contains the call.
 
 The result does not depend on how the text is divided. The running time is linear in the length of
-the text: the match of every opening tag inside an open call is recorded when it is read. If an
-opening tag turns out to be text, the matches after it stay the same, and nothing is read again.
-Only the text from the start of an open call is kept, and ``max_call_size`` limits its length.
+the text: the end of every call is recorded when it is read, inside an open call too. If an opener
+turns out to be text, the ends after it stay the same, and nothing is read again. Only the text
+from the start of an open call is kept, and ``max_call_size`` limits its length.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chunkast.toolcalls.call_tags import Tag, TagReader
+import regex
+
+from chunkast.toolcalls.body_matchers import (
+    ElementMatcher,
+    JsonMatcher,
+    Matcher,
+    Opener,
+    TaggedMatcher,
+)
+from chunkast.toolcalls.call_tokens import Token, TokenReader
+from chunkast.toolcalls.protocols import PROTOCOLS, Protocol
 
 __all__ = ("CallFinder", "Segment", "Stray")
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A call of the tool ``name``, or the text between two calls if ``name`` is ``None``.
+    """A call that begins with ``opener``, or the text between two calls if it is ``None``.
 
     Together, the segments cover the whole text without gaps or overlaps.
     """
 
-    name: str | None
+    opener: Opener | None
     text: str
     start: int
     end: int
 
     @property
     def body(self) -> str:
-        """The text between the tags of a call."""
-        assert self.name is not None
-        opener = len(self.name) + 2
-        # A closer contains no other "<"; an empty tag has no closer.
-        return self.text[opener : max(opener, self.text.rfind("</"))]
+        """The text after the opener; for ``xml``, the text between the tags."""
+        assert self.opener is not None
+        inside = self.text[self.opener.body - self.start :]
+        if self.opener.protocol.kind == "elements":
+            # A closer contains no other "<"; an empty tag has no closer.
+            return inside[: max(0, inside.rfind("</"))]
+        return inside
 
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """An opening tag that does not begin a call, and the reason (``why``)."""
+    """An opener at ``[start, end)`` that does not begin a call, and the reason (``why``)."""
 
     name: str
     start: int
+    end: int
     why: str
-
-
-@dataclass(slots=True)
-class _Opener:
-    """An opening tag that may begin a call.
-
-    ``end`` is the position at which that call ends, or ``None`` until the position is known.
-    """
-
-    name: str
-    start: int
-    end: int | None
 
 
 class CallFinder:
     """Finds calls of at most ``max_call_size`` characters, or of any size if it is ``None``."""
 
-    __slots__ = ("_kept", "_max", "_openers", "_reader", "_unmatched")
-
-    def __init__(self, names: Iterable[str], max_call_size: int | None) -> None:
-        self._reader = TagReader(names)
+    def __init__(
+        self, names: Iterable[str], protocols: Sequence[Protocol], max_call_size: int | None
+    ) -> None:
+        self._names = frozenset(names)
+        off = [row for row in PROTOCOLS.values() if row not in protocols]
+        self._off = {row.name for row in off}
+        self._reader = TokenReader(self._names, protocols, off)
         self._max = math.inf if max_call_size is None else max_call_size
         self._kept = _Kept()
-        # Every opener that may still be text or a call, in order, and those of each name that
-        # are not matched yet: the last one is matched first.
-        self._openers: deque[_Opener] = deque()
-        self._unmatched: dict[str, deque[_Opener]] = {}
+        # Every opener that may still be text or a call, in order.
+        self._openers: deque[Opener] = deque()
+        elements, tagged, json = (
+            [row for row in protocols if row.kind == kind]
+            for kind in ("elements", "tagged", "json")
+        )
+        shared = JsonMatcher()
+        self._matchers: dict[str, Matcher] = {
+            **{row.name: ElementMatcher() for row in elements},
+            **{row.name: TaggedMatcher(row) for row in tagged},
+            **{row.name: shared for row in json},
+        }
+        inside = [self._matchers[row.name] for row in (*tagged, *json[:1])]
+        self._readers = {
+            "close": [self._matchers[row.name] for row in elements],
+            "mark": inside,
+            "bracket": inside[len(tagged) :],
+        }
+        self._tails = {row.name: regex.compile(row.tail) for row in protocols if row.tail}
+        # The opener whose body has ended, and its end so far.
+        self._tailed: Opener | None = None
+        # The marks of the fence that is open.
+        self._fence = ""
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Segment | Stray]:
-        """Yield the segments that are complete after ``fragment``, and the stray opening tags.
+        """Yield the segments that are complete after ``fragment``, and the stray openers.
 
         If ``last`` is true, ``fragment`` ends the text, and the rest of the text is yielded too.
         """
         reader, kept = self._reader, self._kept
         kept.add(fragment)
-        for tag in reader.read(fragment):
-            self._note(tag)
-            yield from self._settle(tag.end, last=False)
-        if self._openers:
-            yield from self._settle(reader.position, last=last)
+        for token in reader.read(fragment, last=last):
+            if self._openers:
+                mode = reader.mode
+                # The openers that this token is too far from.
+                yield from self._settle(token.end - 1, last=False)
+                if mode != reader.mode and token.kind != "tail":
+                    reader.repeat = True
+                    continue
+            self._note(token)
+            yield from self._settle(token.end, last=False)
+        yield from self._settle(reader.settled, last=last)
         if self._openers:
             yield from kept.take(self._openers[0].start)
         else:
             yield from kept.take(reader.position if last else reader.opener_start)
 
-    def _note(self, tag: Tag) -> None:
-        if tag.kind == "close":
-            if self._unmatched.get(tag.name):
-                self._unmatched[tag.name].pop().end = tag.end
-            return
-        opener = _Opener(tag.name, tag.start, tag.end if tag.kind == "empty" else None)
+    def _note(self, token: Token) -> None:
+        """Record what ``token`` begins and ends."""
+        if token.kind == "tail":
+            self._tail(token)
+        elif token.kind == "fence":
+            self._fence = _fence_after(self._fence, token.text[1:])
+        elif token.kind in PROTOCOLS:
+            self._begin(token)
+        else:
+            for matcher in self._readers[token.kind]:
+                ended = matcher.live and matcher.note(token)
+                if ended:
+                    self._end(ended, token.end)
+
+    def _begin(self, token: Token) -> None:
+        row = PROTOCOLS[token.kind]
+        is_fenced = token.text.startswith("\n")
+        start = token.start + is_fenced
+        opener = Opener(row, token.name, start, token.end, token.body, self._fence, is_fenced)
         self._openers.append(opener)
-        if opener.end is None:
-            self._unmatched.setdefault(tag.name, deque()).append(opener)
+        if row.name in self._off:
+            opener.why = f"it looks like a call in the protocol `{row.name}`, which is not chosen"
+            self._off.discard(row.name)
+        elif row.name not in self._matchers or (self._fence and row.name == "json"):
+            self._openers.pop()  # reported before, or data
+        elif self._fence and row.kind != "elements":
+            opener.why = "it stays text, as it is in a fence"
+        elif opener.name and opener.name not in self._names:
+            opener.why = "it stays text, as no tool has this name"
+        else:
+            if is_fenced:
+                self._fence = _fence_after("", token.text[1:].partition("\n")[0])
+            matcher = self._matchers[row.name]
+            matcher.live += 1
+            matcher.begin(opener, token)
+            self._reader.mode = self._mode()
+            return
+        for matcher in self._readers["bracket"]:
+            matcher.note(token)
+
+    def _end(self, opener: Opener, end: int) -> None:
+        """End the body of ``opener``; what follows it may belong to the call."""
+        tail = self._tails.get(opener.protocol.name)
+        if tail is None or self._tailed is not None or opener.is_bare:
+            self._close(opener, end)
+        else:
+            self._tailed, self._reader.tail = opener, tail
+
+    def _tail(self, token: Token) -> None:
+        opener = self._tailed
+        assert opener is not None
+        self._tailed = None
+        matcher = self._matchers[opener.protocol.name]
+        if isinstance(matcher, JsonMatcher) and token.text and token.text[-1] not in "`>":
+            matcher.resume(opener)
+        elif token.text and not opener.is_fenced:
+            self._tailed, self._reader.tail = opener, self._tails[opener.protocol.name]
+        elif opener.is_fenced and not token.text:
+            opener.match.is_void = True  # its fence contains more
+        else:
+            self._close(opener, token.end)
+
+    def _close(self, opener: Opener, end: int) -> None:
+        opener.match.end = end
+        # What is in a call is not read as Markdown.
+        self._fence = opener.fence
 
     def _settle(self, position: int, *, last: bool) -> Iterator[Segment | Stray]:
-        """Yield the segments and stray tags that are certain after reading up to ``position``."""
+        """Yield the segments and stray openers that are certain after reading to ``position``."""
         while self._openers:
             opener = self._openers[0]
-            if opener.end is None and not last and position - opener.start < self._max:
-                return
+            match, is_long = opener.match, position - opener.start >= self._max
+            end = match.end
+            if end is None and not opener.why and not match.is_void:
+                if not last and not is_long:
+                    return
+                end = match.fallback
             self._remove_first()
-            if opener.end is None or opener.end - opener.start > self._max:
-                long = opener.end is not None or position - opener.start >= self._max
-                why = f"is longer than {self._max:,} characters" if long else "is never closed"
-                yield Stray(opener.name, opener.start, why)
+            if end is None or end - opener.start > self._max:
+                is_long = is_long or end is not None
+                why = f"is longer than {self._max:,} characters" if is_long else "is never closed"
+                if not match.is_void:
+                    why = opener.why or f"it stays text, as it {why}"
+                    yield Stray(opener.name, opener.start, opener.end, why)
                 continue
             yield from self._kept.take(opener.start)
-            yield from self._kept.take(opener.end, opener.name)
-            while self._openers and self._openers[0].start < opener.end:
+            yield from self._kept.take(end, opener)
+            while self._openers and self._openers[0].start < end:
                 self._remove_first()
 
     def _remove_first(self) -> None:
         opener = self._openers.popleft()
-        if opener.end is None:
-            # Earlier openers of the same name were removed before.
-            self._unmatched[opener.name].popleft()
+        if opener.why:
+            return
+        matcher = self._matchers[opener.protocol.name]
+        matcher.live -= 1
+        if matcher.live:
+            matcher.forget(opener)
+        else:
+            matcher.reset()
+            self._reader.mode = self._mode()
+
+    def _mode(self) -> tuple[bool, bool]:
+        """Return whether tagged and JSON bodies are open."""
+        marks, brackets = self._readers["mark"], self._readers["bracket"]
+        return any(m.live for m in marks), any(m.live for m in brackets)
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """Return the marks of the open fence after a line of a fence, if ``fence`` was open before."""
+    marks = line.strip(" ")
+    info = marks.lstrip(marks[0])
+    marks = marks[: len(marks) - len(info)]
+    if fence:
+        return "" if marks.startswith(fence) and not info.strip() else fence
+    return "" if "`" in info and marks[0] == "`" else marks
 
 
 class _Kept:
@@ -145,7 +258,7 @@ class _Kept:
         if fragment:
             self._fragments.append(fragment)
 
-    def take(self, end: int, name: str | None = None) -> Iterator[Segment]:
+    def take(self, end: int, opener: Opener | None = None) -> Iterator[Segment]:
         """Remove the text before ``end`` and yield it as a segment, unless it is empty."""
         start = self._start
         if end == start:
@@ -160,4 +273,4 @@ class _Kept:
             if stop == len(fragment):
                 self._fragments.popleft()
                 self._skip = 0
-        yield Segment(name, "".join(parts), start, end)
+        yield Segment(opener, "".join(parts), start, end)

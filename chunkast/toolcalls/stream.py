@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypedDict
 
@@ -12,11 +13,16 @@ from chunkast.errors import ChunkastError, ConfigError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
 from chunkast.toolcalls.body import Body, BodyError, read_body
+from chunkast.toolcalls.body_matchers import Opener
 from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.calls import CallFinder, Segment, Stray
+from chunkast.toolcalls.json_body import call_name, json_calls, read_json
+from chunkast.toolcalls.json_repairs import pipeline_of
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.problems import schema_problems, shortened
-from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline, default_pipeline
+from chunkast.toolcalls.protocols import chosen_protocols
+from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline
+from chunkast.toolcalls.tagged_body import read_tagged
 from chunkast.toolcalls.tools import tools_by_name
 from chunkast.toolcalls.values import json_problem
 
@@ -34,6 +40,8 @@ MAX_CALL_SIZE: Final = 1_000_000
 class StreamOptions(TypedDict, total=False):
     """The keyword arguments of :class:`ToolCallStream`."""
 
+    protocols: str | Iterable[str]
+    strict: bool
     heuristics: Iterable[ToolHeuristic]
     pipeline: ToolPipeline | None
     max_reparses: int
@@ -88,6 +96,8 @@ class ToolCallStream:
         self,
         tools: Iterable[Tool],
         *,
+        protocols: str | Iterable[str] = ("xml",),
+        strict: bool = False,
         heuristics: Iterable[ToolHeuristic] = (),
         pipeline: ToolPipeline | None = None,
         max_reparses: int = DEFAULT_REPARSES,
@@ -102,12 +112,13 @@ class ToolCallStream:
         check_count("max_reparses", max_reparses, least=0)
         if max_call_size is not None:
             check_count("max_call_size", max_call_size, least=1)
-        base = default_pipeline if pipeline is None else pipeline
-        self._pipeline = base + Pipeline.of(heuristics)
+        self._pipeline = pipeline
+        self._heuristics: ToolPipeline = Pipeline.of(heuristics)
+        self._strict = strict
         self._max_reparses = max_reparses
         self._on_error = on_error
         self._on_problem = on_problem
-        self._finder = CallFinder(self._tools, max_call_size)
+        self._finder = CallFinder(self._tools, chosen_protocols(protocols), max_call_size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
         self._segments: deque[Segment | Stray] = deque()
@@ -152,47 +163,89 @@ class ToolCallStream:
         while self._segments:
             segment = self._segments[0]
             if isinstance(segment, Stray):
-                where = segment.start, segment.start + len(f"<{segment.name}>")
-                what = f"it stays text, as it {segment.why}"
-                self._report(ToolProblem(segment.name, "", what, where))
+                where = segment.start, segment.end
+                self._report(ToolProblem(segment.name, "", segment.why, where))
             else:
-                self._parts.append(self._part(segment))
+                self._parts.extend(self._parts_of(segment))
             self._segments.popleft()
         while self._reports:
             self._reports.popleft()()
 
-    def _part(self, segment: Segment) -> Part:
-        where = segment.start, segment.end
-        if segment.name is None:
-            return Text(segment.text, *where)
-        parse = _Parse(self._schemas[segment.name])
-        first: ToolDraft = Draft.of(segment.body, self._tools[segment.name])
-        draft = run_pipeline(first, self._pipeline, parse.read, max_reparses=self._max_reparses)
+    def _parts_of(self, segment: Segment) -> Iterator[Part]:
+        """Yield the parts in a segment: a text, or one or more calls."""
+        opener = segment.opener
+        if opener is None:
+            yield Text(segment.text, segment.start, segment.end)
+            return
+        calls = [(0, len(segment.body), segment.body)]
+        if opener.protocol.kind == "json":
+            calls = list(json_calls(segment.body, is_named=bool(opener.name)))
+        start = segment.start
+        for number, (_, end, source) in enumerate(calls, 1):
+            stop = segment.end if number == len(calls) else opener.body + end
+            name = opener.name or call_name(source, opener.protocol, self._tools)
+            text = segment.text[start - segment.start : stop - segment.start]
+            yield self._call(_Written(opener, name, source, text, start, stop))
+            start = stop
+
+    def _call(self, written: _Written) -> Part:
+        """Return a call, or its text if it cannot be read or is not the call of a tool."""
+        name, where = written.name, (written.start, written.end)
+        text = Text(written.text, *where)
+        tool = self._tools.get(name)
+        if tool is None:
+            if written.opener.protocol.name != "json":
+                self._report(
+                    ToolProblem(name, "", "it stays text, as no tool has this name", where)
+                )
+            return text
+        parse = _Parse(self._schemas[name], written.opener)
+        first: ToolDraft = Draft.of(written.source, tool)
+        pipeline = self._pipeline or pipeline_of(written.opener.protocol)
+        pipeline += self._heuristics
+        draft = run_pipeline(first, pipeline, parse.read, max_reparses=self._max_reparses)
         arguments = draft.value
         error = draft.errors[-1] if arguments is None else None
         why = json_problem(arguments) if error is None else f"its body cannot be read: {error}"
+        problems: tuple[ToolProblem, ...] = ()
         if why is None and arguments is not None:
-            problems = tuple(_problems(segment, parse, arguments))
+            problems = tuple(_problems(written, parse, draft))
             for problem in problems:
                 self._report(problem)
-            return ToolCall(segment.name, arguments, segment.text, *where, problems)
-        problem = ToolProblem(segment.name, "", f"it stays text, as {why}", where)
+            if not self._strict or not problems:
+                return ToolCall(name, arguments, written.text, *where, problems)
+            why = f"it has {len(problems)} problems"
+        elif draft.notes and written.opener.protocol.kind != "elements":
+            why = f"{why}; {'; '.join(draft.notes)}"
+        problem = ToolProblem(name, "", f"it stays text, as {why}", where)
         self._report(problem)
         if self._on_error is not None:
             metadata = {
-                "tool_name": segment.name,
-                "tool_call": segment.text,
-                "start_index": segment.start,
-                "end_index": segment.end,
+                "tool_name": name,
+                "tool_call": written.text,
+                "start_index": written.start,
+                "end_index": written.end,
                 "error": error,
                 "notes": draft.notes,
             }
             self._reports.append(partial(self._on_error, str(problem), metadata))
-        return Text(segment.text, *where)
+        return text
 
     def _report(self, problem: ToolProblem) -> None:
         if self._on_problem is not None:
             self._reports.append(partial(self._on_problem, problem))
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A call of the tool ``name`` as it is written, and the ``source`` of its arguments."""
+
+    opener: Opener
+    name: str
+    source: str
+    text: str
+    start: int
+    end: int
 
 
 class _Parse:
@@ -202,35 +255,48 @@ class _Parse:
     ``error`` is the first error.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, opener: Opener) -> None:
         self.schema = schema
+        self.opener = opener
         self.source = ""
         self.body = Body({}, {}, [])
         self.error: BodyError | None = None
 
     def read(self, source: str) -> dict[str, Any]:
         """Return the arguments in ``source``; raise ``BodyError`` if they cannot be read."""
+        protocol = self.opener.protocol
         try:
-            self.body, self.source = read_body(source, self.schema), source
+            if protocol.kind == "tagged":
+                self.body = read_tagged(source, self.schema, protocol)
+            elif protocol.kind == "json":
+                is_named = bool(self.opener.name)
+                self.body = read_json(source, self.schema, protocol, is_named=is_named)
+            else:
+                self.body = read_body(source, self.schema)
         except BodyError as error:
             self.error = self.error or error
             raise
+        self.source = source
         return self.body.arguments
 
 
-def _problems(segment: Segment, parse: _Parse, arguments: dict[str, Any]) -> Iterator[ToolProblem]:
+def _problems(written: _Written, parse: _Parse, draft: ToolDraft) -> Iterator[ToolProblem]:
     """Yield the problems in a call whose body could be read."""
-    body, source = parse.body, parse.source
-    name, whole = segment.name or "", (segment.start, segment.end)
-    offset = segment.start + len(f"<{name}>")
-    # Positions in a repaired body are not those of the text.
-    exact = source == segment.body
-    if parse.error is not None:
-        yield ToolProblem(name, "", f"its body was repaired: {parse.error}", whole)
+    body, source, name = parse.body, parse.source, written.name
+    whole, offset = (written.start, written.end), written.opener.body
+    # Positions in a repaired body are not those of the text; those in JSON are not known.
+    exact = source == written.source and written.opener.protocol.kind != "json"
+    repairs = ", ".join(draft.notes) if written.opener.protocol.kind != "elements" else ""
+    if parse.error is not None or repairs:
+        by = f" by {repairs}" if repairs else ""
+        reason = f": {parse.error}" if parse.error else ""
+        yield ToolProblem(name, "", f"its body was repaired{by}{reason}", whole)
     for path, what, (start, end) in body.dropped:
-        reason = f"{what} dropped: {shortened(source[start:end].strip())!r}"
-        yield ToolProblem(name, path, reason, (offset + start, offset + end) if exact else whole)
-    for path, reason in schema_problems(arguments, parse.schema):
+        shown = shortened(source[start:end].strip()) if end else path
+        reason = f"{what} dropped: {shown!r}"
+        where = (offset + start, offset + end) if exact else whole
+        yield ToolProblem(name, path if end else "", reason, where)
+    for path, reason in schema_problems(draft.value, parse.schema):
         argument = re.split(r"[.\[]", path, maxsplit=1)[0]
         place = body.places.get(argument) if exact else None
         where = (offset + place[0], offset + place[1]) if place else whole

@@ -17,7 +17,16 @@ from typing import Any, Final
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.json_schema import Schema
 
-__all__ = ("MAX_DEPTH", "coerce", "coerced", "guessed", "json_problem", "listed")
+__all__ = (
+    "MAX_DEPTH",
+    "coerce",
+    "coerced",
+    "guessed",
+    "json_problem",
+    "listed",
+    "load_json",
+    "too_deep",
+)
 
 # Converts a value to what the schema requires, at a depth of nesting.
 Conversion = Callable[[Any, Schema, int], Any]
@@ -203,16 +212,17 @@ def _structure(text: str, *, single_quotes: bool) -> Any:
 
     If ``single_quotes`` is true, strings and names may be in single quotes.
     """
-    if not text.startswith(("{", "[")) or _too_deep(text):
+    if not text.startswith(("{", "[")) or too_deep(text):
         return None
     structure = _json(text)
     if structure is None and single_quotes and "'" in text:
         text = text.replace("'", '"')
-        structure = None if _too_deep(text) else _json(text)
+        structure = None if too_deep(text) else _json(text)
     return structure
 
 
-def _too_deep(text: str) -> bool:
+def too_deep(text: str) -> bool:
+    """Return whether brackets nest deeper than ``MAX_DEPTH`` levels."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     depth = 0
@@ -227,14 +237,37 @@ def _too_deep(text: str) -> bool:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(
-            text,
-            parse_int=lambda digits: _integer(digits, digits),
-            parse_float=lambda digits: _finite(digits, digits),
-            parse_constant=int,  # raises ValueError: NaN and Infinity are not JSON
-        )
+        return _decoded(text)
     except ValueError:
         return None
+
+
+def _decoded(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    return json.loads(
+        text,
+        parse_int=lambda digits: _integer(digits, digits),
+        parse_float=lambda digits: _finite(digits, digits),
+        parse_constant=int,  # raises ValueError: NaN and Infinity are not JSON
+        object_pairs_hook=pairs,
+    )
+
+
+def load_json(text: str) -> Any:
+    """Return the JSON data in ``text``.
+
+    Raises ``ValueError`` if there is none, or if it is nested too deep or has a name twice.
+    """
+    if too_deep(text):
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    return _decoded(text, _unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} comes twice")
+    return members
 
 
 def json_problem(arguments: object) -> str | None:

@@ -1,0 +1,279 @@
+"""Find the ends of calls whose openers have been read, one matcher for each kind of body.
+
+A matcher records the end of every opener, also of one inside an open call: if the outer opener
+turns out to be text, the ends inside it are known. Openers whose ends are the same from now on
+share one ``Match``, so that recording takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import regex
+
+from chunkast.text.white_space import WHITE_SPACE
+from chunkast.toolcalls.call_tokens import Token
+from chunkast.toolcalls.protocols import CLOSERS, Protocol
+
+__all__ = (
+    "LENIENT",
+    "TRANSITIONS",
+    "ElementMatcher",
+    "JsonMatcher",
+    "Match",
+    "Matcher",
+    "Opener",
+    "TaggedMatcher",
+)
+
+_QUOTE_OR_BRACKET: Final = re.compile(r"\\.|[\"{}\[\]]", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Match:
+    """The end of a call.
+
+    ``end`` is the position at which the call ends, or ``None`` until it is known. ``fallback`` is
+    its end if no other one comes: its closing tag or last bracket is missing. ``is_void`` is true
+    if it turned out that there is no call.
+    """
+
+    end: int | None = None
+    fallback: int | None = None
+    is_void: bool = False
+
+
+@dataclass(slots=True)
+class Opener:
+    """Text at ``[start, end)`` that may begin a call, whose body begins at ``body``.
+
+    ``name`` is the tool's name, if the opener contains it. ``fence`` are the marks of the fence
+    around it. ``is_fenced`` is true if it begins with a fence that may contain only the call.
+    ``why`` is the reason why it does not begin a call, if that is known at once.
+    """
+
+    protocol: Protocol
+    name: str
+    start: int
+    end: int
+    body: int
+    fence: str = ""
+    is_fenced: bool = False
+    why: str = ""
+    match: Match = field(default_factory=Match)
+
+    @property
+    def is_bare(self) -> bool:
+        """True if nothing after its body belongs to the call."""
+        return self.protocol.name == "json" and not self.is_fenced
+
+
+class Matcher:
+    """The base of the matchers. ``live`` is the number of openers that may still be calls."""
+
+    def __init__(self) -> None:
+        self.live = 0
+        self.reset()
+
+    def begin(self, opener: Opener, token: Token) -> None:
+        """Add ``opener``, which was read as ``token``."""
+        raise NotImplementedError
+
+    def note(self, token: Token) -> Opener | None:
+        """Read a token inside bodies, and return the outermost opener whose body it ends."""
+        raise NotImplementedError
+
+    def forget(self, opener: Opener) -> None:
+        """Remove the first opener, which is a call or text now."""
+
+    def reset(self) -> None:
+        """Remove all openers."""
+
+
+class ElementMatcher(Matcher):
+    """Matches tags: a call ends at the first tag at which the tags of its name balance."""
+
+    def reset(self) -> None:
+        self._open: dict[str, deque[Opener]] = {}
+
+    def begin(self, opener: Opener, token: Token) -> None:
+        if token.text.endswith("/>"):
+            opener.match.end = token.end
+        else:
+            self._open.setdefault(opener.name, deque()).append(opener)
+
+    def note(self, token: Token) -> Opener | None:
+        unmatched = self._open.get(token.text.strip("</>" + WHITE_SPACE))
+        return unmatched.pop() if unmatched else None
+
+    def forget(self, opener: Opener) -> None:
+        unmatched = self._open.get(opener.name)
+        if unmatched and unmatched[0] is opener:
+            unmatched.popleft()
+
+
+# The state of a tagged body after a mark. A body has no parameter yet ("named"), is inside a value
+# or after one ("between"), may have ended inside a value ("unsure"), or has ended.
+TRANSITIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("named", "parameter"): "value",
+    ("named", "call_end"): "ended",
+    ("value", "value_end"): "between",
+    ("value", "call_end"): "unsure",
+    ("value", "cdata"): "cdata",
+    ("cdata", "cdata_end"): "value",
+    ("between", "parameter"): "value",
+    ("between", "call_end"): "ended",
+    ("unsure", "parameter"): "value",
+    ("unsure", "value_end"): "between",
+}
+
+
+# The closing tags inside a body are optional.
+LENIENT: Final[Mapping[tuple[str, str], str]] = {
+    **TRANSITIONS,
+    ("value", "parameter"): "value",
+    ("value", "call_end"): "ended",
+}
+
+
+@dataclass(slots=True)
+class _Group:
+    """Openers in the same state, which share a match."""
+
+    match: Match
+    members: list[Opener]
+
+
+class TaggedMatcher(Matcher):
+    """Matches the bodies of one tagged protocol."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        super().__init__()
+        self._marks = regex.compile(protocol.marks)
+        self._transitions = LENIENT if protocol.is_lenient else TRANSITIONS
+
+    def reset(self) -> None:
+        self._groups: dict[str, _Group] = {}
+
+    def begin(self, opener: Opener, _token: Token) -> None:
+        for state in ("between", "unsure"):
+            if state in self._groups:
+                match = self._groups.pop(state).match
+                match.end = match.fallback
+        self._add("named", _Group(opener.match, [opener]))
+
+    def note(self, token: Token) -> Opener | None:
+        mark = self._marks.fullmatch(token.text)
+        steps = (
+            [(s, self._transitions.get((s, mark.lastgroup or ""))) for s in self._groups]
+            if mark
+            else []
+        )
+        moved = [(after, self._groups.pop(state)) for state, after in steps if after]
+        for after, group in moved:
+            group.match.fallback = token.end if after in ("between", "unsure") else None
+            self._add(after, group)
+        ended = self._groups.pop("ended", None)
+        return ended.members[0] if ended else None
+
+    def _add(self, state: str, group: _Group) -> None:
+        """Put ``group`` in ``state``; the smaller of two groups joins the larger one."""
+        other = self._groups.get(state, group)
+        small, large = sorted((group, other), key=lambda one: len(one.members))
+        self._groups[state] = large
+        if group is other:
+            return
+        large.match.fallback = group.match.fallback
+        for opener in small.members:
+            opener.match = large.match
+        large.members += small.members
+
+
+class JsonMatcher(Matcher):
+    """Matches the brackets of JSON bodies.
+
+    A quote begins or ends a string, depending on where reading began. So there are two readings:
+    one is inside a string where the other one is outside. An opener belongs to the reading that is
+    outside a string at the opener. Each reading has its own depth and open brackets.
+    """
+
+    def reset(self) -> None:
+        self._reading = 0
+        self._depths = [0, 0]
+        self._open: tuple[deque[tuple[int, Opener]], ...] = (deque(), deque())
+        # The last opener, its reading and its depth, until its value ends.
+        self._last: tuple[Opener, int, int] | None = None
+
+    def begin(self, opener: Opener, token: Token) -> None:
+        if self._last and not self._is_inside(opener):
+            last = self._last[0]
+            last.match.end = last.match.fallback if last.protocol is opener.protocol else None
+        self.note(token)
+        self._push(opener, self._depths[self._reading] - 1)
+
+    def resume(self, opener: Opener) -> None:
+        """Add ``opener`` again: another value follows in its body."""
+        self._push(opener, self._depths[self._reading])
+
+    def _push(self, opener: Opener, depth: int) -> None:
+        reading = self._reading
+        self._open[reading].append((depth, opener))
+        if not self._is_inside(opener):
+            self._last = (opener, reading, depth)
+
+    def _is_inside(self, opener: Opener) -> bool:
+        """Return whether ``opener`` is a bare object inside another value, and part of it."""
+        return opener.is_bare and self._last is not None and self._last[1] == self._reading
+
+    def note(self, token: Token) -> Opener | None:
+        if token.text in CLOSERS:
+            return self._closing_tag(token.end)
+        ended = None
+        for match in _QUOTE_OR_BRACKET.finditer(token.text):
+            if match[0] in "}]":
+                ended = self._closing_bracket(token.end) or ended
+                continue
+            if match[0] == '"':
+                self._reading ^= 1
+            elif match[0] in "{[":
+                self._depths[self._reading] += 1
+            if self._last is not None:
+                self._last[0].match.fallback = None
+        return ended
+
+    def _closing_bracket(self, end: int) -> Opener | None:
+        self._depths[self._reading] -= 1
+        depth, unmatched = self._depths[self._reading], self._open[self._reading]
+        ended = None
+        while unmatched and unmatched[-1][0] >= depth:
+            ended = unmatched.pop()[1]
+        if self._last is not None:
+            last, reading, start = self._last
+            if last is ended:
+                self._last = None
+            elif reading == self._reading:
+                # If nothing else comes, only the last bracket is missing.
+                last.match.fallback = end if depth == start + 1 else None
+        return ended
+
+    def _closing_tag(self, end: int) -> Opener | None:
+        """Read a closing tag, which ends the value of the last opener, whatever is open in it."""
+        if self._last is None or not self._last[0].protocol.closers[1]:
+            return None
+        opener, reading, _ = self._last
+        if reading != self._reading:
+            opener.match.fallback = end  # in a string, whose end may be missing
+            return None
+        self._last = None
+        while self._open[reading].pop()[1] is not opener:
+            pass  # what is open inside it
+        return opener
+
+    def forget(self, opener: Opener) -> None:
+        for unmatched in self._open:
+            if unmatched and unmatched[0][1] is opener:
+                unmatched.popleft()

@@ -1,0 +1,164 @@
+"""Tool calls in every protocol: the shapes in fixtures/tool_calls.json, and any text."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import ConfigError
+from chunkast.toolcalls import (
+    PROTOCOLS,
+    Part,
+    Text,
+    ToolCall,
+    ToolCallStream,
+    ToolProblem,
+    parse_tool_calls,
+    tools_from_json,
+)
+from tests.test_toolcalls import check_tiling, joined
+
+FIXTURE: Final = json.loads(Path("fixtures/tool_calls.json").read_text(encoding="utf-8"))
+TOOLS: Final = tools_from_json(FIXTURE["tools"])
+SHAPES: Final[list[dict[str, Any]]] = FIXTURE["shapes"]
+WEATHER: Final = TOOLS[0]
+
+
+def described(problem: ToolProblem) -> str:
+    return f"{problem.path}: {problem.what}" if problem.path else problem.what
+
+
+def plain(parts: list[Part]) -> list[Any]:
+    return [
+        part.text
+        if isinstance(part, Text)
+        else {"name": part.name, "arguments": part.arguments, "raw": part.raw}
+        for part in joined(parts)
+    ]
+
+
+def by_character(text: str, **options: Any) -> list[Part]:
+    stream = ToolCallStream(TOOLS, **options)
+    return [part for character in text for part in stream.feed(character)] + stream.close()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s['protocol']}: {s['shape']}")
+def test_shapes(shape: dict[str, Any]) -> None:
+    problems: list[ToolProblem] = []
+    options: Any = {"protocols": (shape["protocol"],), "on_problem": problems.append}
+    parts = parse_tool_calls(shape["text"], TOOLS, **options)
+    assert plain(parts) == shape["parts"]
+    assert [described(problem) for problem in problems] == shape["problems"]
+    assert plain(by_character(shape["text"], **options)) == shape["parts"]
+    assert problems[len(problems) // 2 :] == problems[: len(problems) // 2]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s['protocol']}: {s['shape']}")
+def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
+    if shape["protocol"] == "invoke" and "unknown" in shape["shape"]:
+        return
+    parts = parse_tool_calls(shape["text"], TOOLS, protocols="auto")
+    assert plain(parts) == shape["parts"]
+
+
+def test_every_protocol_has_shapes() -> None:
+    assert {shape["protocol"] for shape in SHAPES} == PROTOCOLS.keys()
+    assert len(SHAPES) >= 40
+
+
+@pytest.mark.parametrize("protocols", ["yaml", (), ("xml", "yaml"), 1, [None]])
+def test_unknown_protocols(protocols: Any) -> None:
+    with pytest.raises(ConfigError, match="protocols="):
+        parse_tool_calls("", TOOLS, protocols=protocols)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_protocol_that_is_not_chosen_is_reported_once(name: str) -> None:
+    shape = next(shape for shape in SHAPES if shape["protocol"] == name)
+    problems: list[ToolProblem] = []
+    other = "glm" if name != "glm" else "xml"
+    text = shape["text"] + "\n" + shape["text"]
+    parts = parse_tool_calls(text, TOOLS, protocols=(other,), on_problem=problems.append)
+    assert all(isinstance(part, Text) for part in parts)
+    found = [problem.what for problem in problems if f"`{name}`" in problem.what]
+    assert found == [f"it looks like a call in the protocol `{name}`, which is not chosen"]
+
+
+def test_strict_calls_have_no_problems() -> None:
+    text = '<tool_call>{"name": "weather", "arguments": {"days": "x"}}</tool_call><now/>'
+    errors: list[str] = []
+    parts = parse_tool_calls(
+        text,
+        TOOLS,
+        protocols="auto",
+        strict=True,
+        on_error=lambda message, _: errors.append(message),
+    )
+    assert [type(part) for part in parts] == [Text, ToolCall]
+    assert errors == ["tool call 'weather' at 0: it stays text, as it has 2 problems"]
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "json_repair", None)
+    problems: list[ToolProblem] = []
+    text = '<tool_call>{"name": "weather", "arguments": {"city": "Oslo",}}</tool_call>'
+    [part] = parse_tool_calls(text, TOOLS, protocols="auto", on_problem=problems.append)
+    assert isinstance(part, Text)
+    assert problems[0].what.endswith("needs json-repair: pip install 'chunkast[toolcalls]'")
+
+
+# Any text
+
+
+TOKENS: Final = (
+    *("<tool_call>", "</tool_call>", '{"name": "weather"', ', "arguments": {', "{", "}", "[", "]"),
+    *('"', "\\", '\\"', "<function=weather>", "<parameter=city>", "</parameter>", "</function>"),
+    *('<invoke name="weather">', '<parameter name="city">', "</invoke>", "<function_calls>"),
+    *("</function_calls>", "<weather>", "</weather>", "<city>", "</city>", "<now/>"),
+    *("[TOOL_CALLS]", "[TOOL_CALLS] [", "weather[ARGS]{", "\n", "```", "\n```json\n", "\n```\n"),
+    *("~~~", "<arg_key>city</arg_key>", "<arg_value>", "</arg_value>", "<![CDATA[", "]]>", "é"),
+    *("<tool_call>weather", "weather", "'", ",", " ", "<", "</", "\ud800", "\0"),
+)
+
+
+@st.composite
+def cut_shapes(draw: st.DrawFn) -> str:
+    text = draw(st.sampled_from(SHAPES))["text"]
+    start, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
+    return str(text[start:end])
+
+
+TEXTS: Final = st.lists(
+    st.sampled_from(TOKENS) | st.sampled_from([s["text"] for s in SHAPES]) | cut_shapes(),
+    max_size=12,
+).map("".join)
+CHOICES: Final = st.sampled_from(["auto", *((name,) for name in PROTOCOLS)])
+
+
+@given(TEXTS, CHOICES, st.sampled_from([None, 1_000_000, 10, 40, 90]), st.booleans(), st.data())
+def test_every_text(
+    text: str, protocols: Any, size: int | None, strict: bool, data: st.DataObject
+) -> None:
+    problems: list[ToolProblem] = []
+    options: dict[str, Any] = {"protocols": protocols, "max_call_size": size, "strict": strict}
+    parts = parse_tool_calls(text, TOOLS, on_problem=problems.append, **options)
+    check_tiling(text, parts)
+    for part in parts:
+        if isinstance(part, ToolCall):
+            assert json.loads(json.dumps(part.arguments, allow_nan=False)) == part.arguments
+            assert not strict or not part.problems
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=12).map(sorted), "cuts")
+    edges = [0, *cuts, len(text)]
+    for pieces in ([text[start:end] for start, end in pairwise(edges)], list(text)):
+        reported: list[ToolProblem] = []
+        stream = ToolCallStream(TOOLS, on_problem=reported.append, **options)
+        found = [part for piece in pieces for part in stream.feed(piece)] + stream.close()
+        check_tiling(text, found)
+        assert joined(found) == joined(parts)
+        assert reported == problems
