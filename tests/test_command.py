@@ -635,6 +635,19 @@ def test_toolcalls(tmp_path: Path) -> None:
     assert [part.get("text") for part in records(bad.stdout)] == ["A ", None, "<a"]
 
 
+def test_toolcalls_in_other_protocols(tmp_path: Path) -> None:
+    text = '<tool_call>{"name": "add", "arguments": {"x": 1}}</tool_call><tool_call>{"name": "no"}'
+    write(tmp_path, {"tools.json": TOOLS, "calls.txt": text})
+    words = ("toolcalls", "calls.txt", "--tools", "tools.json", "--protocol")
+    done = run(*words, "auto", "--strict", cwd=tmp_path)
+    assert [part.get("arguments") for part in records(done.stdout)] == [{"x": 1}, None]
+    assert done.stderr.decode().splitlines()[-1].endswith(": 1 call read; 1 problem (no tool: 1)")
+    assert run(*words, "yaml", cwd=tmp_path).returncode == 2
+    assert run("toolcalls", cwd=tmp_path).returncode == 2
+    table = run("toolcalls", "--list", cwd=tmp_path).stdout.decode()
+    assert table in Path("docs/tool-calls.md").read_text(encoding="utf-8")
+
+
 @posix
 def test_toolcalls_come_out_as_soon_as_they_are_known(tmp_path: Path) -> None:
     write(tmp_path, {"tools.json": TOOLS})

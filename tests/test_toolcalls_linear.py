@@ -104,6 +104,33 @@ def by_character(**options: Any) -> Parse:
     return parse
 
 
+# In every protocol.
+UNITS: Final = (
+    *("<tool_call>{", '<tool_call>{"', "<tool_call>{\\", '{"name":', "{", "[TOOL_CALLS]"),
+    *("[TOOL_CALLS] [{", "```\n", '```json\n{"name": "calc"\n', '<invoke name="calc">', "~~~ x\n"),
+    *(
+        '<invoke name="calc"><parameter name="a">',
+        '<invoke name="calc"><parameter name="a">1</invoke>',
+    ),
+    *("<function=calc><parameter=a>", "<tool_call>calc<arg_key>a</arg_key><arg_value>"),
+    *('<invoke name="calc"><parameter name="a"><![CDATA[', "<function_calls>", "</tool_call>"),
+    *('<tool_call>{"name": "calc", "arguments": {,}}</tool_call>', "<tool_call>" + 40 * " "),
+    *('<tool_call>{"name": "calc", "arguments": {}}\n', '{"name": "calc", "arguments": {}},'),
+)
+
+
+@pytest.mark.parametrize("size", [None, 5_000])
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_protocol(unit: str, size: int | None) -> None:
+    parse = at_once(protocols="auto", max_call_size=size)
+    assert time_growth(parse, filled(unit), SIZE) <= TIME_LIMIT
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_protocol_by_character(unit: str) -> None:
+    assert time_growth(by_character(protocols="auto"), filled(unit), SIZE // 3) <= TIME_LIMIT
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_at_once(name: str) -> None:
     assert time_growth(at_once(), HOSTILE[name], SIZE) <= TIME_LIMIT

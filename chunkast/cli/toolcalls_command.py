@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from chunkast.cli.messages import print_note
-from chunkast.cli.shared_options import TOOLS_HELP, load_tools
+from chunkast.cli.messages import counted, print_note, print_text
+from chunkast.cli.shared_options import TOOLS_HELP, add_flags, load_tools
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.read import read_pieces
 from chunkast.files.write import stdout
 from chunkast.output.formats import json_bytes
 
 if TYPE_CHECKING:
-    from chunkast.toolcalls import Part
+    from chunkast.toolcalls import Part, ToolProblem
 
 HELP: Final = "print the tool calls in a text"
 DESCRIPTION: Final = (
     "Print the tool calls in a text and the text around them as JSON Lines, each as soon as it is "
-    "known. Problems in a call are listed with it and reported on stderr. A call that cannot be "
-    "parsed stays text."
+    "known. Problems in a call are listed with it and reported on stderr. A call that cannot be parsed stays text."
 )
 EXAMPLES: Final = (
-    "chunkast toolcalls reply.txt --tools tools.json",
-    "model | chunkast toolcalls - --tools tools.json",
+    "model | chunkast toolcalls - --tools tools.json --protocol auto",
+    "chunkast toolcalls --list",
 )
 COMMON: Final = "tools"
 OPERANDS: Final = ""
@@ -32,32 +32,75 @@ OPERANDS: Final = ""
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
-    parser.add_argument("file", metavar="FILE", help="a text in UTF-8, or - for standard input")
-    parser.add_argument("--tools", required=True, metavar="TOOLS.json", help=TOOLS_HELP)
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="a text in UTF-8, or - for standard input"
+    )
+    parser.add_argument("--tools", metavar="TOOLS.json", help=TOOLS_HELP)
+    parser.add_argument(
+        "--protocol",
+        action="append",
+        metavar="NAME",
+        help="a protocol of --list, or auto for all; may be repeated (default: xml)",
+    )
+    add_flags(
+        parser,
+        strict="print calls with problems as text, and a summary of the problems on stderr",
+        list="print a table of the protocols, and exit",
+    )
 
 
 def run(options: Namespace) -> int:
     """Print the tool calls in the input and the text around them. Return 0."""
-    from chunkast.toolcalls import ToolCallStream
+    from chunkast.toolcalls import ToolCallStream, protocol_table
+
+    if options.list:
+        print_text(protocol_table())
+        return 0
+    if options.file is None or options.tools is None:
+        raise UsageError("FILE and --tools are required, except with --list")
+    names = options.protocol or ["xml"]
+    problems: list[ToolProblem] = []
+
+    def report(problem: ToolProblem) -> None:
+        problems.append(problem)
+        print_note(problem)
 
     try:
-        stream = ToolCallStream(load_tools(options.tools), on_problem=print_note)
+        stream = ToolCallStream(
+            load_tools(options.tools),
+            protocols="auto" if "auto" in names else names,
+            strict=options.strict,
+            on_problem=report,
+        )
     except ConfigError as error:
-        raise UsageError(f"--tools {options.tools}: {error}") from None
-    out = stdout()
+        flag = "--protocol" if error.field == "protocols" else f"--tools {options.tools}"
+        raise UsageError(f"{flag}: {error}") from None
+    out, calls = stdout(), 0
     try:
         for piece in read_pieces(options.file):
-            _print(stream.feed(piece), out)
+            calls += _print(stream.feed(piece), out)
     finally:
         # After an error too: the part of the text that could be read.
-        _print(stream.close(), out)
+        calls += _print(stream.close(), out)
+    if options.strict:
+        print_note(_summary(problems, calls))
     return 0
 
 
-def _print(parts: Sequence[Part], out: BinaryIO) -> None:
+def _summary(problems: Sequence[ToolProblem], calls: int) -> str:
+    """Return the number of problems of each tool, as one line."""
+    tools = Counter(problem.tool or "no tool" for problem in problems)
+    each = ", ".join(f"{tool}: {count}" for tool, count in tools.most_common(5))
+    summary = f"{counted(calls, 'call')} read; {counted(len(problems), 'problem')}"
+    return f"{summary} ({each})" if each else summary
+
+
+def _print(parts: Sequence[Part], out: BinaryIO) -> int:
+    """Print the parts, and return the number of calls."""
     out.writelines(json_bytes(_plain(part)) + b"\n" for part in parts)
     # The reader gets the known parts while the rest is still coming.
     out.flush()
+    return sum(hasattr(part, "arguments") for part in parts)
 
 
 def _plain(part: Part) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Find, repair and parse tool calls in text, in the protocols in which models write them."""
 
 from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
-from chunkast.toolcalls.protocols import PROTOCOLS, Protocol
+from chunkast.toolcalls.protocols import PROTOCOLS, Protocol, protocol_table
 from chunkast.toolcalls.repairs import (
     BALANCE_TAGS,
     DEDUPE_SHELL_STRING_TAGS,
@@ -46,5 +46,6 @@ __all__ = (
     "coerce",
     "default_pipeline",
     "parse_tool_calls",
+    "protocol_table",
     "tools_from_json",
 )

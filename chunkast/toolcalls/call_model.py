@@ -64,7 +64,8 @@ class ToolProblem:
     def __str__(self) -> str:
         """Return the problem as one line of text."""
         path = f"{self.path}: " if self.path else ""
-        return f"tool call {self.tool!r} at {self.where[0]}: {path}{self.what}"
+        subject = f"tool call {self.tool!r}" if self.tool else "text"
+        return f"{subject} at {self.where[0]}: {path}{self.what}"
 
 
 @dataclass(frozen=True, slots=True)

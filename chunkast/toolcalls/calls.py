@@ -99,6 +99,8 @@ class CallFinder:
         self._tails = {row.name: regex.compile(row.tail) for row in protocols if row.tail}
         # The opener whose body has ended, and its end so far.
         self._tailed: Opener | None = None
+        # The end of the last opener that is text.
+        self._looked = -1
         # The marks of the fence that is open.
         self._fence = ""
 
@@ -145,7 +147,7 @@ class CallFinder:
         start = token.start + is_fenced
         opener = Opener(row, token.name, start, token.end, token.body, self._fence, is_fenced)
         self._openers.append(opener)
-        if row.name in self._off:
+        if row.name in self._off and token.start != self._looked:
             opener.why = f"it looks like a call in the protocol `{row.name}`, which is not chosen"
             self._off.discard(row.name)
         elif row.name not in self._matchers or (self._fence and row.name == "json"):
@@ -162,6 +164,8 @@ class CallFinder:
             matcher.begin(opener, token)
             self._reader.mode = self._mode()
             return
+        # What follows at once is the body of the same call.
+        self._looked = token.end
         for matcher in self._readers["bracket"]:
             matcher.note(token)
 

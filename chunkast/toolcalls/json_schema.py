@@ -22,19 +22,20 @@ _MAX_HOPS: Final = 8
 class Schema:
     """A JSON Schema whose wrappers and references are resolved: the mapping ``resolved``.
 
+    ``root`` is the mapping in which its references are resolved.
     ``kind`` is a JSON type, or ``None`` if the type is unknown.
     """
 
     def __init__(self, schema: object, root: Mapping[str, Any] | None = None) -> None:
         """Resolve ``schema``; its references are resolved in the schema ``root``."""
-        self.resolved, self._root, self._choices = _opened(schema, root, _MAX_HOPS)
+        self.resolved, self.root, self._choices = _opened(schema, root, _MAX_HOPS)
         self.kind = _kind(self.resolved)
         self._known: dict[str, Schema] = {}
 
     @cached_property
     def alternatives(self) -> Sequence[Schema]:
         """The schemas in ``anyOf`` or ``oneOf``; ``resolved`` is the most specific of them."""
-        return [Schema(choice, self._root) for choice in self._choices]
+        return [Schema(choice, self.root) for choice in self._choices]
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
@@ -47,14 +48,14 @@ class Schema:
         if name not in self.properties:
             return None
         if name not in self._known:
-            self._known[name] = Schema(self.properties[name], self._root)
+            self._known[name] = Schema(self.properties[name], self.root)
         return self._known[name]
 
     @cached_property
     def items(self) -> Schema | None:
         """The schema of an array's items, or ``None`` if the items are not declared."""
         items = self.resolved.get("items")
-        return Schema(items, self._root) if isinstance(items, Mapping) else None
+        return Schema(items, self.root) if isinstance(items, Mapping) else None
 
     def positions(self, count: int) -> Sequence[Schema] | None:
         """Return the ``count`` schemas of an array's items by position, or ``None``.
@@ -64,7 +65,7 @@ class Schema:
         items = self.resolved.get("prefixItems")
         if not isinstance(items, (list, tuple)) or len(items) != count:
             return None
-        return [Schema(item, self._root) for item in items]
+        return [Schema(item, self.root) for item in items]
 
 
 def _kind(schema: Mapping[str, Any]) -> str | None:

@@ -1,7 +1,8 @@
 """Find arguments of a call that do not fit the tool's JSON Schema.
 
 The keywords ``type``, ``enum``, ``const``, ``required`` and ``additionalProperties: false`` are
-checked, down to ``MAX_DEPTH`` levels of nesting. Other validation keywords are ignored.
+checked, down to ``MAX_DEPTH`` levels of nesting. ``jsonschema`` (the extra ``schema``) checks the
+other keywords, if it is installed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from chunkast.errors import describe
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH
 
-__all__ = ("schema_problems", "shortened")
+__all__ = ("all_problems", "schema_problems", "shortened")
+
+# The keywords that are checked here.
+_OWN: Final = frozenset(
+    ("type", "enum", "const", "required", "additionalProperties", "anyOf", "oneOf", "$ref")
+)
 
 # The maximum number of characters of a value in a message.
 _MOST_SHOWN: Final = 60
@@ -26,6 +33,25 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "null": (type(None),),
 }
+
+
+def all_problems(value: Any, schema: Schema) -> Iterator[tuple[str, str]]:
+    """Yield the path and the reason for each value that does not fit a tool's ``schema``."""
+    yield from schema_problems(value, schema)
+    try:
+        from jsonschema import Draft202012Validator
+        from referencing import Registry
+    except ImportError:
+        return
+    # An empty registry: a reference to another place is an error, not a download.
+    validator = Draft202012Validator(schema.root, registry=Registry())
+    try:
+        errors = [error for error in validator.iter_errors(value) if error.validator not in _OWN]
+    except Exception as failure:  # noqa: BLE001 - whatever an invalid schema causes
+        yield "", f"its schema cannot be used: {shortened(describe(failure))}"
+        return
+    for error in errors:
+        yield error.json_path.removeprefix("$").removeprefix("."), shortened(error.message)
 
 
 def schema_problems(

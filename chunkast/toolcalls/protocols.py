@@ -15,14 +15,23 @@ from typing import Final, Literal
 
 from chunkast.errors import ConfigError
 
-__all__ = ("ANY", "CLOSERS", "NAMES", "PROTOCOLS", "Protocol", "chosen_protocols", "plain")
+__all__ = (
+    "ANY",
+    "CLOSERS",
+    "NAMES",
+    "PROTOCOLS",
+    "Protocol",
+    "chosen_protocols",
+    "plain",
+    "protocol_table",
+)
 
 ANY: Final = "auto"
 # The closing tags of JSON bodies.
 CLOSERS: Final = ("</tool_call>", "</function_call>")
 # Stands for the names of the tools in a pattern.
 NAMES: Final = "%NAMES%"
-_SPACE: Final = r"\s{0,99}"
+_SPACE: Final = r"\s{0,40}"
 _NAME: Final = r"[^\s<>\"'=/{}\[\]]{1,256}"
 _KEY: Final = r"[^<>\"]{1,256}?"
 _PREFIX: Final = r"(?:[\w.-]{1,40}:)?"
@@ -37,6 +46,7 @@ class Protocol:
     written_by: the models that write calls like this.
     form: an example of a call of the tool ``N``.
     seen: the projects whose public parsers or templates have this form.
+    stays: what looks like a call but stays text.
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
         name) and ``body``. The opener of a JSON body ends with the body's first bracket.
@@ -51,6 +61,7 @@ class Protocol:
     written_by: str
     form: str
     seen: str
+    stays: str
     kind: Literal["elements", "tagged", "json"]
     opener: str = ""
     looks: str = ""
@@ -80,6 +91,7 @@ PROTOCOLS: Final = {
             "any model that is shown this form",
             "<N><K>v</K></N>",
             "ai-sdk-tool-call-middleware, Cline, Roo Code",
+            "a tag with attributes; a call that is never closed",
             "elements",
             opener=rf"<(?P<name>{NAMES})/?>",
             looks=rf"<{NAMES}>",
@@ -89,6 +101,7 @@ PROTOCOLS: Final = {
             "Claude; MiniMax M2, dots and Step3 with other wrappers",
             '<invoke name="N"><parameter name="K">v</parameter></invoke>',
             "SGLang, vLLM, Anthropic's prompt guides",
+            "a call in a fence; a value that is never closed",
             "tagged",
             opener=rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
             rf"<{_PREFIX}invoke\s{{1,99}}name={_quoted('name', _NAME)}\s{{0,9}}>(?P<body>)",
@@ -107,6 +120,7 @@ PROTOCOLS: Final = {
             "Hermes 2 and 3, Qwen 2.5 and 3",
             '<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>',
             "vLLM, SGLang, llama.cpp, the model card of Hermes 2 Pro",
+            "a call in a fence; JSON that is cut off",
             "json",
             opener=rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
             rf"(?:```\w{{0,20}}{_SPACE})?[{{\[]",
@@ -120,6 +134,7 @@ PROTOCOLS: Final = {
             "Qwen3-Coder, MiMo, Step3.5",
             "<tool_call><function=N><parameter=K>v</parameter></function></tool_call>",
             "vLLM, SGLang, llama.cpp",
+            "a call in a fence; a value that is cut off",
             "tagged",
             opener=rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
             rf"(?={_SPACE}<)",
@@ -136,6 +151,7 @@ PROTOCOLS: Final = {
             "GLM 4.5 to 5",
             "<tool_call>N<arg_key>K</arg_key><arg_value>v</arg_value></tool_call>",
             "vLLM, SGLang, llama.cpp",
+            "a call in a fence; a value that is cut off",
             "tagged",
             opener=rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
             r"(?=<arg_key>|</tool_call>)",
@@ -152,16 +168,18 @@ PROTOCOLS: Final = {
             "Mistral 7B v0.3 to Mistral Large and Devstral",
             '[TOOL_CALLS] [{"name": "N", "arguments": {"K": "v"}}]',
             "vLLM, SGLang, llama.cpp, mistral-common",
+            "a call in a fence; a list that is cut off",
             "json",
             opener=rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
             rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
-            looks=r"\[TOOL_CALLS\]",
+            looks=r"\[TOOL_CALLS\]\s{0,9}(?:\[\s{0,9})?(?=[\w{])",
         ),
         Protocol(
             "json",
             "many models, asked for JSON",
             '{"name": "N", "arguments": {"K": "v"}}',
             "vLLM, SGLang, llama.cpp",
+            "inline code; a fence with more than the call; a tool's definition",
             "json",
             opener=rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
             rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
@@ -184,6 +202,19 @@ def chosen_protocols(names: object) -> tuple[Protocol, ...]:
     if not chosen or any(not isinstance(n, str) or n not in PROTOCOLS for n in chosen):
         raise ConfigError("protocols", names, f"must be 'auto' or some of {', '.join(PROTOCOLS)}")
     return tuple(row for row in PROTOCOLS.values() if row.name in chosen)
+
+
+def protocol_table() -> str:
+    """Return the protocols as a Markdown table: what is read, and what is not."""
+    rows = [
+        ("protocol", "written by", "a call of the tool N", "seen in", "stays text"),
+        ("---",) * 5,
+    ]
+    rows += [
+        (f"`{row.name}`", row.written_by, f"`{row.form}`", row.seen, row.stays)
+        for row in PROTOCOLS.values()
+    ]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def plain(pattern: str) -> str:

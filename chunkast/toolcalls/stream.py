@@ -19,7 +19,7 @@ from chunkast.toolcalls.calls import CallFinder, Segment, Stray
 from chunkast.toolcalls.json_body import call_name, json_calls, read_json
 from chunkast.toolcalls.json_repairs import pipeline_of
 from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.problems import schema_problems, shortened
+from chunkast.toolcalls.problems import all_problems, shortened
 from chunkast.toolcalls.protocols import chosen_protocols
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline
 from chunkast.toolcalls.tagged_body import read_tagged
@@ -50,6 +50,27 @@ class StreamOptions(TypedDict, total=False):
     max_call_size: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of a stream, with their defaults."""
+
+    protocols: str | Iterable[str] = ("xml",)
+    strict: bool = False
+    heuristics: Iterable[ToolHeuristic] = ()
+    pipeline: ToolPipeline | None = None
+    max_reparses: int = DEFAULT_REPARSES
+    on_error: OnError | None = None
+    on_problem: OnProblem | None = None
+    max_call_size: int | None = MAX_CALL_SIZE
+
+    def __post_init__(self) -> None:
+        if self.pipeline is not None and not isinstance(self.pipeline, Pipeline):
+            raise ConfigError("pipeline", self.pipeline, "must be a Pipeline or None")
+        check_count("max_reparses", self.max_reparses, least=0)
+        if self.max_call_size is not None:
+            check_count("max_call_size", self.max_call_size, least=1)
+
+
 def parse_tool_calls(
     text: str, tools: Iterable[Tool], **options: Unpack[StreamOptions]
 ) -> list[Part]:
@@ -71,15 +92,18 @@ class ToolCallStream:
     text is kept back until its length (``max_call_size``) or the end of the text shows that it is
     not a call.
 
+    protocols: the names of the protocols to read, or "auto" for all of them; the default is
+        ``("xml",)``. :data:`PROTOCOLS` has their names.
+    strict: if true, a call with problems stays text.
     heuristics: heuristics to run after those of the pipeline, each in its own phase.
-    pipeline: the pipeline to use instead of ``default_pipeline``.
+    pipeline: the pipeline to use instead of the protocol's own (``default_pipeline`` for ``xml``).
     max_reparses: the maximum number of repaired bodies to parse in each phase.
     on_error: called with ``(message, metadata)`` for a call that could not be parsed. The keys of
         ``metadata`` are "tool_name", "tool_call" (the original text), "start_index", "end_index",
         "error" (the exception, or None) and "notes".
     on_problem: called with each :class:`ToolProblem`: the problems in calls
-        (``ToolCall.problems``), calls that could not be parsed, and opening tags that are never
-        closed.
+        (``ToolCall.problems``), calls that could not be parsed, openers that are never closed, and
+        once for each other protocol in which the text seems to have a call.
     max_call_size: the maximum number of characters in a call, including its tags; None means no
         limit.
 
@@ -92,33 +116,14 @@ class ToolCallStream:
     a user's heuristic is propagated.
     """
 
-    def __init__(
-        self,
-        tools: Iterable[Tool],
-        *,
-        protocols: str | Iterable[str] = ("xml",),
-        strict: bool = False,
-        heuristics: Iterable[ToolHeuristic] = (),
-        pipeline: ToolPipeline | None = None,
-        max_reparses: int = DEFAULT_REPARSES,
-        on_error: OnError | None = None,
-        on_problem: OnProblem | None = None,
-        max_call_size: int | None = MAX_CALL_SIZE,
-    ) -> None:
+    def __init__(self, tools: Iterable[Tool], **options: Unpack[StreamOptions]) -> None:
         self._tools = tools_by_name(tools)
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
-        if pipeline is not None and not isinstance(pipeline, Pipeline):
-            raise ConfigError("pipeline", pipeline, "must be a Pipeline or None")
-        check_count("max_reparses", max_reparses, least=0)
-        if max_call_size is not None:
-            check_count("max_call_size", max_call_size, least=1)
-        self._pipeline = pipeline
-        self._heuristics: ToolPipeline = Pipeline.of(heuristics)
-        self._strict = strict
-        self._max_reparses = max_reparses
-        self._on_error = on_error
-        self._on_problem = on_problem
-        self._finder = CallFinder(self._tools, chosen_protocols(protocols), max_call_size)
+        self._options = _Options(**options)
+        rows = chosen_protocols(self._options.protocols)
+        self._finder = CallFinder(self._tools, rows, self._options.max_call_size)
+        base, more = self._options.pipeline, Pipeline.of(self._options.heuristics)
+        self._pipelines = {row: (base or pipeline_of(row)) + more for row in rows}
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
         self._segments: deque[Segment | Stray] = deque()
@@ -166,7 +171,7 @@ class ToolCallStream:
                 where = segment.start, segment.end
                 self._report(ToolProblem(segment.name, "", segment.why, where))
             else:
-                self._parts.extend(self._parts_of(segment))
+                self._parts += [*self._parts_of(segment)]
             self._segments.popleft()
         while self._reports:
             self._reports.popleft()()
@@ -190,20 +195,19 @@ class ToolCallStream:
 
     def _call(self, written: _Written) -> Part:
         """Return a call, or its text if it cannot be read or is not the call of a tool."""
-        name, where = written.name, (written.start, written.end)
+        opener, name, where = written.opener, written.name, (written.start, written.end)
         text = Text(written.text, *where)
         tool = self._tools.get(name)
         if tool is None:
-            if written.opener.protocol.name != "json":
+            if opener.protocol.name != "json":
                 self._report(
                     ToolProblem(name, "", "it stays text, as no tool has this name", where)
                 )
             return text
         parse = _Parse(self._schemas[name], written.opener)
         first: ToolDraft = Draft.of(written.source, tool)
-        pipeline = self._pipeline or pipeline_of(written.opener.protocol)
-        pipeline += self._heuristics
-        draft = run_pipeline(first, pipeline, parse.read, max_reparses=self._max_reparses)
+        pipeline, reparses = self._pipelines[opener.protocol], self._options.max_reparses
+        draft = run_pipeline(first, pipeline, parse.read, max_reparses=reparses)
         arguments = draft.value
         error = draft.errors[-1] if arguments is None else None
         why = json_problem(arguments) if error is None else f"its body cannot be read: {error}"
@@ -212,14 +216,14 @@ class ToolCallStream:
             problems = tuple(_problems(written, parse, draft))
             for problem in problems:
                 self._report(problem)
-            if not self._strict or not problems:
+            if not self._options.strict or not problems:
                 return ToolCall(name, arguments, written.text, *where, problems)
-            why = f"it has {len(problems)} problems"
-        elif draft.notes and written.opener.protocol.kind != "elements":
+            why = "it has problems"
+        elif draft.notes and opener.protocol.kind != "elements":
             why = f"{why}; {'; '.join(draft.notes)}"
         problem = ToolProblem(name, "", f"it stays text, as {why}", where)
         self._report(problem)
-        if self._on_error is not None:
+        if self._options.on_error is not None:
             metadata = {
                 "tool_name": name,
                 "tool_call": written.text,
@@ -228,12 +232,12 @@ class ToolCallStream:
                 "error": error,
                 "notes": draft.notes,
             }
-            self._reports.append(partial(self._on_error, str(problem), metadata))
+            self._reports.append(partial(self._options.on_error, str(problem), metadata))
         return text
 
     def _report(self, problem: ToolProblem) -> None:
-        if self._on_problem is not None:
-            self._reports.append(partial(self._on_problem, problem))
+        if self._options.on_problem is not None:
+            self._reports.append(partial(self._options.on_problem, problem))
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +286,11 @@ class _Parse:
 
 def _problems(written: _Written, parse: _Parse, draft: ToolDraft) -> Iterator[ToolProblem]:
     """Yield the problems in a call whose body could be read."""
-    body, source, name = parse.body, parse.source, written.name
-    whole, offset = (written.start, written.end), written.opener.body
+    body, source, name, opener = parse.body, parse.source, written.name, written.opener
+    whole, offset = (written.start, written.end), opener.body
     # Positions in a repaired body are not those of the text; those in JSON are not known.
-    exact = source == written.source and written.opener.protocol.kind != "json"
-    repairs = ", ".join(draft.notes) if written.opener.protocol.kind != "elements" else ""
+    exact = source == written.source and opener.protocol.kind != "json"
+    repairs = ", ".join(draft.notes) if opener.protocol.kind != "elements" else ""
     if parse.error is not None or repairs:
         by = f" by {repairs}" if repairs else ""
         reason = f": {parse.error}" if parse.error else ""
@@ -296,7 +300,7 @@ def _problems(written: _Written, parse: _Parse, draft: ToolDraft) -> Iterator[To
         reason = f"{what} dropped: {shown!r}"
         where = (offset + start, offset + end) if exact else whole
         yield ToolProblem(name, path if end else "", reason, where)
-    for path, reason in schema_problems(draft.value, parse.schema):
+    for path, reason in all_problems(draft.value, parse.schema):
         argument = re.split(r"[.\[]", path, maxsplit=1)[0]
         place = body.places.get(argument) if exact else None
         where = (offset + place[0], offset + place[1]) if place else whole
