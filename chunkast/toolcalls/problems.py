@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from chunkast.errors import describe
@@ -38,13 +39,9 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 def all_problems(value: Any, schema: Schema) -> Iterator[tuple[str, str]]:
     """Yield the path and the reason for each value that does not fit a tool's ``schema``."""
     yield from schema_problems(value, schema)
-    try:
-        from jsonschema import Draft202012Validator
-        from referencing import Registry
-    except ImportError:
+    validator = _validator(schema)
+    if validator is None:
         return
-    # An empty registry: a reference to another place is an error, not a download.
-    validator = Draft202012Validator(schema.root, registry=Registry())
     try:
         errors = [error for error in validator.iter_errors(value) if error.validator not in _OWN]
     except Exception as failure:  # noqa: BLE001 - whatever an invalid schema causes
@@ -52,6 +49,18 @@ def all_problems(value: Any, schema: Schema) -> Iterator[tuple[str, str]]:
         return
     for error in errors:
         yield error.json_path.removeprefix("$").removeprefix("."), shortened(error.message)
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: Schema) -> Any:
+    """Return the validator of ``jsonschema``, or ``None`` if it is not installed."""
+    try:
+        from jsonschema import Draft202012Validator
+        from referencing import Registry
+    except ImportError:
+        return None
+    # An empty registry: a reference to another place is an error, not a download.
+    return Draft202012Validator(schema.root, registry=Registry())
 
 
 def schema_problems(
