@@ -184,7 +184,7 @@ class CallFinder:
         matcher = self._matchers[opener.protocol.name]
         if isinstance(matcher, JsonMatcher) and token.text and token.text[-1] not in "`>":
             matcher.resume(opener)
-        elif token.text and not opener.is_fenced:
+        elif token.text and opener.protocol.kind == "tagged":
             self._tailed, self._reader.tail = opener, self._tails[opener.protocol.name]
         elif opener.is_fenced and not token.text:
             opener.match.is_void = True  # its fence contains more
