@@ -17,18 +17,18 @@ class KnownRows:
         self._records: dict[str, Record] = {}
         # Ids are the keys of a dictionary, so that they have an order.
         self._found: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
-        for record in records:
-            self.put(record)
+        self.put(*records)
 
-    def put(self, record: Record) -> None:
-        """Add a record, or replace the one with the same id."""
-        before = self._records.get(record.id)
-        if before is not None:
-            for key in _keys(before):
-                del self._found[key][record.id]
-        self._records[record.id] = record
-        for key in _keys(record):
-            self._found[key][record.id] = None
+    def put(self, *records: Record) -> None:
+        """Add records, or replace those with the same id."""
+        for record in records:
+            before = self._records.get(record.id)
+            if before is not None:
+                for key in _keys(before):
+                    del self._found[key][record.id]
+            self._records[record.id] = record
+            for key in _keys(record):
+                self._found[key][record.id] = None
 
     def records(self, documents: Sequence[str] | None) -> list[Record]:
         """Return the records of the documents, or all records if None."""

@@ -59,37 +59,39 @@ class QdrantTarget:
 
     def start(self) -> int | None:
         """Check the collection, and return the size of its vectors."""
-        self._indexed, self._known = self._embedded, None
         self._exists = self._client.collection_exists(self.name)
+        self._indexed = self._embedded
+        count = self._client.count(self.name).count if self._exists else 0
+        self._known = KnownRows(self._scroll(limit=count + 1)) if self._embedded else None
         if not self._exists:
             return None
-        known = self._client.get_collection(self.name).config.params.vectors
-        vectors = known if isinstance(known, dict) else {None: known}
+        params = self._client.get_collection(self.name).config.params.vectors
+        vectors = params if isinstance(params, dict) else {None: params}
         if self._vector not in vectors:
             raise StoreError(self.name, f"has no vector {self._vector!r}, only {[*vectors]}")
-        if next(self._scroll(limit=1), None) is None and self._client.count(self.name).count:
+        if count and next(iter(self.records(None)), None) is None:
             raise StoreError(self.name, "belongs to another program: chunkast wrote none of it")
         return int(vectors[self._vector].size)
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
         """Return the records of the documents, or of all documents if None."""
-        if self._embedded:
-            return self._rows().records(documents)
-        return self._scroll(document=documents)
+        if self._known is not None:
+            return self._known.records(documents)
+        return self._scroll("document", documents)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
         """Return a stored vector for each hash that has one."""
-        if self._embedded:
-            ids = self._rows().holders(embed_hashes, model)
+        if self._known is not None:
+            ids = self._known.holders(embed_hashes, model)
         else:
-            found = self._scroll(embed_hash=embed_hashes)
+            found = self._scroll("embed_hash", embed_hashes)
             ids = list({each.embed_hash: each.id for each in found if each.model == model}.values())
+        if not ids:
+            return {}
         name = self._vector or ""
-        wanted = [name] if name else True
-        uuids = list(map(chunk_uuid, ids))
-        points: list[Any] = []
-        if uuids:
-            points = self._client.retrieve(self.name, uuids, ["embed_hash"], wanted)
+        points = self._client.retrieve(
+            self.name, list(map(chunk_uuid, ids)), ["embed_hash"], [name] if name else True
+        )
         return {
             point.payload["embed_hash"]: vector[name] if isinstance(vector, dict) else vector
             for point in points
@@ -108,18 +110,14 @@ class QdrantTarget:
         for start in range(0, len(points), step):
             self._client.upsert(self.name, points[start : start + step])
         if self._known is not None:
-            for row in rows:
-                self._known.put(Record.of(row))
+            self._known.put(*map(Record.of, rows))
 
     def update(self, rows: Sequence[Row]) -> None:
         """Replace payloads."""
-        new = (
-            self._models.SetPayload(payload=row, points=[chunk_uuid(row["chunk_id"])])
-            for row in rows
-        )
+        replace, payload = self._models.OverwritePayloadOperation, self._models.SetPayload
+        changes = (payload(payload=row, points=[chunk_uuid(row["chunk_id"])]) for row in rows)
         self._client.batch_update_points(
-            self.name,
-            [self._models.OverwritePayloadOperation(overwrite_payload=each) for each in new],
+            self.name, [replace(overwrite_payload=change) for change in changes]
         )
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -130,24 +128,16 @@ class QdrantTarget:
         """Forget the rows."""
         self._known = None
 
-    def _rows(self) -> KnownRows:
-        if self._known is None:
-            count = self._client.count(self.name).count if self._exists else 0
-            self._known = KnownRows(self._scroll(limit=count + 1))
-        return self._known
-
-    def _scroll(self, limit: int = _PAGE, **values: Sequence[str] | None) -> Iterator[Record]:
-        """Yield the records of the rows in which a field has one of the values."""
+    def _scroll(
+        self, key: str = "", values: Sequence[str] | None = None, limit: int = _PAGE
+    ) -> Iterator[Record]:
+        """Yield the records of all rows, or of those whose value of ``key`` is in ``values``."""
         models, offset = self._models, None
         others = models.IsEmptyCondition(is_empty=models.PayloadField(key="embed_hash"))
-        wanted = models.Filter(
-            must_not=[others],
-            must=[
-                models.FieldCondition(key=key, match=models.MatchAny(any=list(allowed)))
-                for key, allowed in values.items()
-                if allowed is not None
-            ],
-        )
+        wanted = models.Filter(must_not=[others])
+        if values is not None:
+            match = models.MatchAny(any=list(values))
+            wanted.must = [models.FieldCondition(key=key, match=match)]
         while self._exists:
             points, offset = self._client.scroll(
                 self.name, wanted, limit, None, offset, list(RECORD)
@@ -161,8 +151,9 @@ class QdrantTarget:
         client, models = self._client, self._models
         if not self._exists:
             params = models.VectorParams(size=size, distance=self._distance)
-            vectors = params if self._vector is None else {self._vector: params}
-            client.create_collection(self.name, vectors)
+            client.create_collection(
+                self.name, params if self._vector is None else {self._vector: params}
+            )
             self._exists = True
         if not self._indexed:
             for key in {*_INDEXED} - client.get_collection(self.name).payload_schema.keys():
