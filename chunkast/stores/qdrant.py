@@ -13,10 +13,7 @@ from chunkast.text.hashes import chunk_uuid
 __all__ = ("QdrantTarget",)
 
 # The values that rows are found by.
-_INDEXED: Final = ("document", "embed_hash")
-_PAGE: Final = 1_000
-# The maximum number of numbers in a request; servers refuse requests over 32 MB.
-_NUMBERS: Final = 400_000
+_INDEXED: Final = {"document", "embed_hash"}
 
 
 class QdrantTarget:
@@ -89,9 +86,8 @@ class QdrantTarget:
         if not ids:
             return {}
         name = self._vector or ""
-        points = self._client.retrieve(
-            self.name, list(map(chunk_uuid, ids)), ["embed_hash"], [name] if name else True
-        )
+        uuids, names = list(map(chunk_uuid, ids)), [name] if name else True
+        points = self._client.retrieve(self.name, uuids, ["embed_hash"], names)
         return {
             point.payload["embed_hash"]: vector[name] if isinstance(vector, dict) else vector
             for point in points
@@ -106,9 +102,7 @@ class QdrantTarget:
             self._models.PointStruct(id=chunk_uuid(row["chunk_id"]), vector=vector, payload=row)
             for row, vector in zip(rows, named, strict=True)
         ]
-        step = max(1, _NUMBERS // len(vectors[0]))
-        for start in range(0, len(points), step):
-            self._client.upsert(self.name, points[start : start + step])
+        self._client.upsert(self.name, points)
         if self._known is not None:
             self._known.put(*map(Record.of, rows))
 
@@ -116,9 +110,7 @@ class QdrantTarget:
         """Replace payloads."""
         replace, payload = self._models.OverwritePayloadOperation, self._models.SetPayload
         changes = (payload(payload=row, points=[chunk_uuid(row["chunk_id"])]) for row in rows)
-        self._client.batch_update_points(
-            self.name, [replace(overwrite_payload=change) for change in changes]
-        )
+        self._client.batch_update_points(self.name, [replace(overwrite_payload=x) for x in changes])
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete points."""
@@ -129,7 +121,7 @@ class QdrantTarget:
         self._known = None
 
     def _scroll(
-        self, key: str = "", values: Sequence[str] | None = None, limit: int = _PAGE
+        self, key: str = "", values: Sequence[str] | None = None, limit: int = 1_000
     ) -> Iterator[Record]:
         """Yield the records of all rows, or of those whose value of ``key`` is in ``values``."""
         models, offset = self._models, None
@@ -139,10 +131,8 @@ class QdrantTarget:
             match = models.MatchAny(any=list(values))
             wanted.must = [models.FieldCondition(key=key, match=match)]
         while self._exists:
-            points, offset = self._client.scroll(
-                self.name, wanted, limit, None, offset, list(RECORD)
-            )
-            yield from (Record.of(point.payload) for point in points)
+            page, offset = self._client.scroll(self.name, wanted, limit, None, offset, [*RECORD])
+            yield from (Record.of(point.payload) for point in page)
             if offset is None:
                 return
 
@@ -156,6 +146,6 @@ class QdrantTarget:
             )
             self._exists = True
         if not self._indexed:
-            for key in {*_INDEXED} - client.get_collection(self.name).payload_schema.keys():
+            for key in _INDEXED - client.get_collection(self.name).payload_schema.keys():
                 client.create_payload_index(self.name, key, models.PayloadSchemaType.KEYWORD)
             self._indexed = True

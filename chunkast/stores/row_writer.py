@@ -16,8 +16,8 @@ from chunkast.stores.vectors import Embed, embedded
 __all__ = ("RowWriter",)
 
 T = TypeVar("T")
-# The maximum number of rows in one call of a target.
-_PIECE: Final = 256
+# The maximum number of rows in one call of a target: a few megabytes with the largest vectors.
+_PIECE: Final = 128
 
 
 @dataclass(slots=True)
