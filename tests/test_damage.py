@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -102,6 +103,36 @@ def test_a_damaged_row_is_refused_and_rebuilt(whole: Path, column: str, value: s
         assert (report.added, report.embed) == ([damaged.id], [damaged.id])
         assert (report.changed, report.removed) == ([], [])
     assert_refused_and_rebuilt(whole, before)
+
+
+def test_bytes_in_place_of_a_text_are_damage(whole: Path) -> None:
+    change(whole, "UPDATE documents SET text = x'ff00' WHERE number = 1")
+    with Store(str(whole), read_only=True) as store:
+        source = str(next(store.chunks()).source)
+        with pytest.raises(StoreError, match="damaged"):
+            store.outline(source)
+
+
+def test_paths_that_cannot_be_paths_are_not_remembered(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Ferry\n\nIt leaves at nine.\n")
+    assert run("index", "a.md", "--db", "a.db", cwd=tmp_path).returncode == 0
+    paths = json.dumps({"paths": ["\0"]})
+    change(tmp_path / "a.db", f"UPDATE settings SET value = '{paths}' WHERE name = 'run'")  # noqa: S608
+    done = run("index", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, len(errors(done.stderr))) == (2, 1)
+    assert "PATHS missing" in errors(done.stderr)[0]
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    docs, other = tmp_path / "docs", tmp_path / "other"
+    docs.mkdir()
+    other.mkdir()
+    (docs / "a.md").write_text("# Ferry\n\nIt leaves at nine.\n")
+    assert run("index", "docs", "--root", "docs", "--db", "a.db", cwd=tmp_path).returncode == 0
+    docs.rename(tmp_path / "moved")
+    done = run("index", "--db", "../a.db", cwd=other)
+    assert done.returncode == 1
+    assert "docs: no such file or folder" in errors(done.stderr)[0].lower()
 
 
 @pytest.mark.parametrize(
@@ -238,6 +269,22 @@ def assert_fails_on_a_full_disk(size: int, docs: Path, path: Path) -> None:
     )
     assert done.returncode == 1
     assert len(errors(done.stderr)) == 1
+
+
+@posix
+def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Ferry\n\nIt leaves at nine.\n" * 200)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "5000", "chunk", "a.md", "-o", "out.jsonl"],
+        capture_output=True,
+        env=environment(),
+        check=False,
+        cwd=tmp_path,
+        timeout=600,
+    )
+    assert done.returncode == 1
+    assert errors(done.stderr) == ["chunkast: error: --output out.jsonl: File too large"]
+    assert os.listdir(tmp_path) == ["a.md"]  # noqa: PTH208
 
 
 @pytest.mark.slow

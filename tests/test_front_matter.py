@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +148,24 @@ def test_values_are_embedded_and_counted() -> None:
     # They are the first to be left out where there is no room.
     small = chunks(front_matter_keys=("tags", "authors"), max_tokens=12)
     assert small[-1].embed_text.startswith("Tides > One\n\nThe sea")
+
+
+@pytest.mark.parametrize("digits", [641, 4_300, 4_301, 20_000])
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("{}", "{}"),
+        ("-1_{}", "-1_{}"),
+        ("[1, {}]", [1, "{}"]),
+        ("'{} # {}'", "{} # {}"),
+        ('"""\\n{}"""  # {}', "\n{}"),
+    ],
+)
+def test_a_long_integer_in_toml_is_a_string_as_written(
+    digits: int, value: str, read: str | list[object]
+) -> None:
+    number = "7" * digits
+    text = f"+++\nn = {value.replace('{}', number)}\ntitle = 'Tides'\n+++\n\nThe sea.\n"
+    [chunk] = Chunker(max_tokens=8_000, front_matter="parsed", front_matter_text="drop").chunk(text)
+    expected = json.loads(json.dumps({"n": read, "title": "Tides"}).replace("{}", number))
+    assert chunk.metadata["front_matter"] == expected

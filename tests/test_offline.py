@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +16,7 @@ from tiktoken.model import MODEL_TO_ENCODING
 
 import chunkast
 from chunkast.tokens.vocabulary import BUNDLED
-from tests.command import write
+from tests.command import run, write
 
 ENCODINGS = sorted(tiktoken.list_encoding_names())
 OTHERS = sorted(set(ENCODINGS) - BUNDLED.keys())
@@ -111,3 +113,33 @@ def test_no_command_and_no_encoding_uses_the_network(tmp_path: Path) -> None:
         if chosen in OTHERS or (refused and chosen in MODEL_TO_ENCODING):
             assert "its vocabulary is not bundled with chunkast" in said
             assert "--allow-download" in said
+
+
+def test_no_lock_and_no_index_allows_a_download(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "# Part\n\nSome words of it.\n"})
+    assert run("snapshot", "docs", "-o", "a.lock", "-q", cwd=tmp_path).returncode == 0
+    assert run("index", "docs", "--db", "a.db", "-q", cwd=tmp_path).returncode == 0
+    lock = (tmp_path / "a.lock").read_text("utf-8")
+    wrong = '"encoding": "gpt2", "allow_download": true'
+    edited = re.sub(r'"encoding": "\w+"', wrong, lock, count=1)
+    assert edited != lock
+    (tmp_path / "a.lock").write_text(edited, "utf-8")
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        [stored] = connection.execute(
+            "SELECT value FROM settings WHERE name = 'options'"
+        ).fetchone()
+        options = json.dumps(json.loads(stored) | {"encoding": "gpt2", "allow_download": True})
+        connection.execute("UPDATE settings SET value = ? WHERE name = 'options'", (options,))
+    connection.close()
+    commands = [
+        ["check", "docs", "--against", "a.lock"],
+        ["index", "--db", "a.db", "--dry-run"],
+        ["search", "words", "--db", "a.db", "--expand", "100"],
+        ["outline", "docs/a.md", "--db", "a.db"],
+        ["read", "docs/a.md", "--db", "a.db"],
+    ]
+    done, attempts = traced(tmp_path, COMMANDS, commands)
+    assert attempts == 0
+    for line in done.stderr.splitlines():
+        arguments, code, said = json.loads(line)
+        assert (code, "--allow-download" in said) == (2, True), (arguments, said)

@@ -174,6 +174,12 @@ def test_an_old_or_damaged_lock_is_rewritten_with_its_options(folder: Path) -> N
         (OLD, "written by an earlier version of chunkast"),
         (conflict, "line 4: an unresolved merge conflict begins here"),
         (fresh[:-5], "this is not JSON"),
+        (
+            b"".join(
+                [b"<<<<<<< ours\n", lines[0], b"=======\n", lines[0], b">>>>>>> b\n", *lines[1:]]
+            ),
+            "line 1: not a chunkast lock that can be read: an unresolved merge conflict",
+        ),
     ):
         (folder / "my chunks.lock").write_bytes(damaged)
         done = run(*check, cwd=folder)
@@ -196,6 +202,29 @@ def test_an_option_that_is_gone_is_dropped_from_a_lock(folder: Path) -> None:
     assert done.returncode == 0
     assert re.findall(r"dropped an option: (\w+)=", done.stderr.decode()) == ["gone", "decay"]
     assert run(*CHECK, cwd=folder).returncode == 0
+
+
+def test_a_wrong_value_in_a_lock_is_told_and_dropped(folder: Path) -> None:
+    whole = (folder / "chunks.lock").read_text("utf-8")
+    for wrong in ('"scores": {"h1": "x"}', '"encoding": "none_base"', '"encoding": 7'):
+        name = wrong[1:].partition('"')[0]
+        edited = re.sub(rf'"{name}": ("[^"]*"|{{}})', wrong, whole, count=1)
+        assert edited != whole
+        (folder / "chunks.lock").write_text(edited, "utf-8")
+        done = run(*CHECK, cwd=folder)
+        assert (done.returncode, len(errors(done.stderr))) == (2, 1)
+        assert f"chunks.lock: {name}" in errors(done.stderr)[0]
+        assert "'chunkast check --update' drops this option" in errors(done.stderr)[0]
+        assert run(*CHECK, "--update", cwd=folder).returncode == 0
+        assert run(*CHECK, cwd=folder).returncode == 0
+
+
+def test_a_lock_never_allows_a_download(folder: Path) -> None:
+    edit(folder / "chunks.lock", '"max_tokens": 64', '"allow_download": true, "max_tokens": 64')
+    edit(folder / "chunks.lock", '"encoding": "cl100k_base"', '"encoding": "gpt2"')
+    done = run(*CHECK, cwd=folder)
+    assert done.returncode == 2
+    assert "--allow-download" in errors(done.stderr)[0]
 
 
 WRONG = {

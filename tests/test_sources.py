@@ -79,9 +79,42 @@ def test_every_command_names_documents_alike(tmp_path: Path) -> None:
         done = run("check", absolute, "--against", cwd / "chunks.lock", cwd=tmp_path / "notes")
         assert (done.returncode, done.stderr) == (0, b"")
         (cwd / "chunks.db").unlink()
-    done = run("chunk", outside, tmp_path / "notes", cwd=tmp_path / "here")
+
+
+@pytest.mark.parametrize(
+    ("given", "names", "root"),
+    [
+        (["../notes/a.md"], ["a.md"], "../notes"),
+        (["../src/ch01/b.md"], ["b.md"], "../src/ch01"),
+        (["../src/ch01", "../notes"], ["notes/a.md", "src/ch01/b.md", "src/ch01/c.md"], ""),
+        (["x.md", "../notes/a.md"], ["here/x.md", "notes/a.md"], ""),
+    ],
+)
+def test_files_outside_are_named_by_the_folder_that_all_are_in(
+    tmp_path: Path, given: list[str], names: list[str], root: str
+) -> None:
+    write(tmp_path, {**FILES, "here/x.md": "x"})
+    here = tmp_path / "here"
+    which = "it is" if len(given) == 1 else "an input is"
+    note = f"sources are relative to {root or tmp_path}, as {which} outside the current folder"
+    for paths in (given, [str((here / path).resolve()) for path in given]):
+        done = run("chunk", *paths, cwd=here)
+        assert (done.returncode, sources(done.stdout)) == (0, names)
+        assert len(notes(done.stderr)) == 1
+        if paths == given:
+            assert notes(done.stderr) == [f"chunkast: note: {note}"]
+    done = run("index", *given, "--db", "a.db", "-q", cwd=here)
+    assert (done.returncode, done.stderr) == (0, b"")
+    with Store(str(here / "a.db")) as store:
+        assert sorted({str(chunk.source) for chunk in store.chunks()}) == names
+
+
+def test_inputs_that_share_only_a_root_need_one(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    write(here, {"x.md": "x"})
+    done = run("chunk", here, Path(json.__file__).parent, cwd=here)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert "--root" in errors(done.stderr)[0]
+    assert "give a folder above all inputs as --root" in errors(done.stderr)[0]
 
 
 @pytest.mark.parametrize(

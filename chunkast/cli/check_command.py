@@ -28,7 +28,7 @@ from chunkast.files.write import open_output
 from chunkast.testing.change_kinds import ALLOWED
 
 if TYPE_CHECKING:
-    from chunkast.config import ChunkConfig
+    from chunkast.chunker import Chunker
     from chunkast.testing.compare import Diff
     from chunkast.testing.records import DocumentRecord, Header
 
@@ -116,11 +116,10 @@ def _compared(
 
     With ``--update``, also rewrite the lock.
     """
-    from chunkast.chunker import Chunker
     from chunkast.testing.compare import compare
 
     with open_output(options.against) if options.update else nullcontext() as output:
-        chunker = Chunker(_config(options, old))
+        chunker = _chunker(options, old)
         root = root_of(options, stored_root(old, options.against))
         header = lock_header(chunker, root, options.against)
         selection = selected(options, root=root)
@@ -137,30 +136,33 @@ def _compared(
     return replace(diff, documents=known), selection
 
 
-def _config(options: Namespace, header: Header) -> ChunkConfig:
-    """Return the lock's configuration, with individual fields overridden by the given options.
+def _chunker(options: Namespace, header: Header) -> Chunker:
+    """Return a chunker with the lock's configuration, overridden by the given options.
 
     With ``--update``, fields of the lock that this version does not know are dropped.
     """
+    from chunkast.chunker import Chunker
     from chunkast.testing.records import ObjectError, config_of
 
     values = config_values(options)
     try:
-        return config_of(header, values)
+        return Chunker(config_of(header, values))
     except ObjectError as error:
         raise UsageError(
             f"{options.against}: {error}; check it in pytest, with the fixture chunk_snapshot"
         ) from None
     except ConfigError as error:
-        if error.field in values:
+        # The field may have a key: scores['h1'].
+        field = error.field.partition("[")[0]
+        if field in values:
             raise
-        if not options.update or error.field not in header.config:
+        if not options.update or field not in header.config:
             raise UsageError(
                 f"{options.against}: {error}; 'chunkast check --update' drops this option"
             ) from None
         print_note(f"{options.against}: dropped an option: {error}")
-        kept = {name: value for name, value in header.config.items() if name != error.field}
-    return _config(options, replace(header, config=kept))
+        kept = {name: value for name, value in header.config.items() if name != field}
+    return _chunker(options, replace(header, config=kept))
 
 
 def _kinds(text: str) -> list[str]:

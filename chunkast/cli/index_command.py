@@ -95,14 +95,18 @@ class _Run:
         # The values of PATHS and of the options in ``_SELECTING``.
         selection = _json(settings.get(_RUN)) or {}
         self.config = _json(settings.get("options"))
+        if self.config is not None:
+            # A file never allows a download.
+            self.config.pop("allow_download", None)
         options = self.options
         if options.replace:
             return
         for name in ("paths", *_SELECTING):
             current, known = getattr(options, name), selection.get(name)
             texts = known if isinstance(known, list) else []
-            if not current and isinstance(known, type(current)):
-                setattr(options, name, known if all(isinstance(t, str) for t in texts) else current)
+            readable = all(isinstance(text, str) and "\0" not in text for text in texts)
+            if not current and isinstance(known, type(current)) and readable:
+                setattr(options, name, known)
 
     def chunker(self) -> Chunker:
         """Return the chunker for the given options and the remembered ones."""

@@ -87,18 +87,20 @@ def root_of(options: Namespace, stored: str | None = None) -> Root:
     """Return the folder that sources are relative to. The same rule applies to all commands.
 
     The root is ``--root`` if it is given; otherwise the folder stored in the database or lock, if
-    that folder still exists; otherwise the only input, if it is a folder outside the current
-    folder; otherwise the current folder.
+    it exists or contains all inputs; otherwise the current folder, or if an input is outside it,
+    the folder that all inputs are in.
     """
+    paths = [path for path in options.paths if path != "-"]
     if options.root:
         return Root.at(options.root)
-    if stored and os.path.isdir(stored):
-        return Root.at(stored)
-    first = next(iter(options.paths), "-")
-    single = len(options.paths) == 1 and os.path.isdir(first)
-    root = Root.around(first if single else ".")
+    if stored:
+        root = Root.at(stored)
+        if os.path.isdir(stored) or None not in map(root.find, paths):
+            return root
+    root = Root.around(*paths)
     if root.path != "." and not options.quiet:
-        print_note(f"sources are relative to {first}, as it is outside the current folder")
+        which = "it is" if len(paths) == 1 else "an input is"
+        print_note(f"sources are relative to {root.path}, as {which} outside the current folder")
     return root
 
 

@@ -27,10 +27,22 @@ class Root:
         return cls(path, os.path.realpath(path))
 
     @classmethod
-    def around(cls, folder: str) -> Root:
-        """Return the current folder if ``folder`` is inside it, else ``folder`` itself."""
+    def around(cls, *paths: str) -> Root:
+        """Return the current folder if all ``paths`` are inside it, else the folder they are all in.
+
+        If that is no folder but a file system's root, returns the current folder as well.
+        """
         here = cls.at(".")
-        return cls.at(folder) if here.find(folder) is None else here
+        if None not in map(here.find, paths):
+            return here
+        folders = [path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths]
+        if len(folders) > 1:
+            try:
+                folders = [os.path.commonpath(map(os.path.realpath, folders))]
+            except ValueError:  # on several drives
+                return here
+        root = cls.at(folders[0])
+        return here if root.real == os.path.dirname(root.real) else root
 
     def find(self, path: str) -> str | None:
         """Return the name of a file or folder, or ``None`` if ``path`` is outside the root.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import secrets
@@ -11,11 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Final, Literal
 
 from chunkast.errors import ChunkastError, UsageError
 
 __all__ = ("Output", "open_output", "stdout")
+
+
+# The disk, or the user's share of it, is full, or the file would be too large.
+_FULL: Final = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG})
 
 
 @dataclass(slots=True)
@@ -33,7 +38,7 @@ def open_output(path: str | None) -> Iterator[Output]:
     The file is written under a temporary name in the same folder, and replaces ``path`` at the
     end. If ``complete`` is not set, or if the block raises an exception, the temporary file is
     deleted and an existing file at ``path`` is left unchanged. Raises ``UsageError`` if the file
-    cannot be written.
+    cannot be opened, and ``ChunkastError`` if the disk is full.
     """
     if path is None:
         stream = stdout()
@@ -58,6 +63,10 @@ def open_output(path: str | None) -> Iterator[Output]:
             if os.path.exists(target):
                 shutil.copymode(target, file)
             file.replace(target)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise ChunkastError(f"--output {path}: {error.strerror}") from None
     finally:
         with suppress(OSError):
             file.unlink()

@@ -30,7 +30,8 @@ __all__ = ("StoredDocuments",)
 
 # The options of an index that determine how a document is read, besides the counter.
 _READING: Final = frozenset({"extensions", "pseudo_headings", "heading_levels", "page_markers"})
-_COUNTING: Final = frozenset({"encoding", "model", "allow_download"})
+# A file never allows a download.
+_COUNTING: Final = frozenset({"encoding", "model"})
 
 
 class StoredDocuments:
@@ -86,11 +87,11 @@ class StoredDocuments:
         if text is None:
             reason = f"has no text of {source!r} yet; the next 'chunkast index' stores it"
             raise StoreError(self._path, reason)
-        if text_hash(encode(text)) != expected_hash:
+        if not isinstance(text, str) or text_hash(encode(text)) != expected_hash:
             raise DamageError(f"the text of {source} is damaged")
         if is_notebook(source):
             raise StoreError(self._path, f"{source} is a notebook, which has no outline")
-        return str(text)
+        return text
 
     def chunker(self, **options: Any) -> Chunker:
         """Return a chunker that parses documents and counts tokens in the same way as the index.

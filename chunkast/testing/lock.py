@@ -16,7 +16,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
 from itertools import takewhile
 from pathlib import Path
@@ -182,8 +182,19 @@ def _read_lock(path: str, lines: Sequence[bytes]) -> OpenLock:
         header = _read_header(_parse(lines[0]))
     except (ValueError, RecursionError) as error:
         reason = f"not a chunkast lock that can be read: {_described(error)}"
+        if first := _first_header(lines):
+            raise LockError(path, f"{reason}; {_rewrite(path)}", 1, first) from None
         raise LockError(path, f"{reason}; 'chunkast snapshot PATHS -o LOCK' writes one") from None
     return OpenLock(header, _documents(path, lines, header))
+
+
+def _first_header(lines: Sequence[bytes]) -> Header | None:
+    """Return the first header between the marks of a merge conflict at the start, if there is any."""
+    if _CONFLICT.match(lines[0]):
+        for line in takewhile(lambda line: _CONFLICT.match(line) or line.startswith(_START), lines):
+            with suppress(ValueError, RecursionError):
+                return _read_header(_parse(line))
+    return None
 
 
 def _rewrite(path: str) -> str:
