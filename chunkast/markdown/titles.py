@@ -11,6 +11,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
+import regex
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -19,7 +20,7 @@ from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
-__all__ = ("heading_id", "plain_title", "without_attributes")
+__all__ = ("heading_id", "plain_title", "slug_of", "without_attributes")
 
 # Characters that may begin markup, and those that only Python counts as white space. A title
 # without them needs no parsing.
@@ -31,6 +32,8 @@ _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 # Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 _ID = re.compile(r"#([^\s{}#]+)")
+# GitHub keeps letters, combining marks, digits, connectors, hyphens and spaces.
+_NOT_IN_SLUG = regex.compile(r"[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\- ]")
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 # Titles longer than this are not parsed: inline parsing is not linear.
 _MAX_TITLE: Final = 2_000
@@ -106,6 +109,11 @@ def heading_id(content: str) -> str:
     at = _attributes(content)
     ids = _ID.findall(content, at) if at > 0 else []
     return ids[-1] if ids else ""
+
+
+def slug_of(title: str) -> str:
+    """Return the anchor that GitHub gives to the first heading with this title."""
+    return str(_NOT_IN_SLUG.sub("", title.lower()).replace(" ", "-"))
 
 
 def _attributes(content: str) -> int:

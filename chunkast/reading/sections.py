@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,15 +10,13 @@ from typing import Final
 
 from chunkast.analysis.heading_paths import Headings, titled_path
 from chunkast.errors import ChunkastError, shown
-from chunkast.markdown.titles import heading_id
+from chunkast.markdown.titles import heading_id, slug_of
 from chunkast.model import Analysis
 from chunkast.text.spans import trim_span
 
 __all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
 
 _SEPARATOR: Final = " > "
-# GitHub keeps letters, marks, digits, connectors, hyphens and spaces.
-_NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 _MOST_CANDIDATES: Final = 5
 # The number of characters of a name that are compared with those of sections.
 _MOST_COMPARED: Final = 200
@@ -130,7 +127,7 @@ def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
         if attributes and (anchor := heading_id(source)):
             anchors.append((heading.start, anchor))
             continue
-        slug = _NOT_IN_SLUG.sub("", heading.title.lower()).replace(" ", "-")
+        slug = slug_of(heading.title)
         anchor = slug
         while anchor in used:
             used[slug] += 1
