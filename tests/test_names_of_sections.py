@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkast import Chunker
+from chunkast.reading import SectionError
 
 
 def anchors(text: str, source: str = "page.md") -> list[str]:
@@ -30,3 +31,69 @@ def anchors(text: str, source: str = "page.md") -> list[str]:
 def test_an_anchor_keeps_combining_marks(title: str, anchor: str) -> None:
     assert anchors(f"# {title}\n\nText.\n") == [anchor]
     assert Chunker().outline(f"# {title}\n\nText.\n").find(f"#{anchor}").path == (title,)
+
+
+EMOJI = (
+    "🚀 Getting Started",
+    "Licence :memo:",
+    ":+1:Thanks",
+    "1\ufe0f\u20e3 Install",
+    "Deutsch 🇩🇪",
+    "👩🏽\u200d💻 Authors 👨\u200d👩\u200d👧",
+    "✅ Done",
+    "Done",
+    "क्\u200dष 🌊",
+    "🎉",
+    "At 10:30:15",
+    "© 2020",
+)
+README = Chunker().outline(
+    "# 🌊 Tide\n\n" + "".join(f"## {title}\n\nText.\n\n" for title in EMOJI), "README.md"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Getting Started", "🚀 Getting Started"),
+        ("tide > getting  started", "🚀 Getting Started"),
+        ("🌊 Tide > Getting Started", "🚀 Getting Started"),
+        ("Tide > 🚀 Getting Started", "🚀 Getting Started"),
+        ("licence", "Licence :memo:"),
+        ("Thanks", ":+1:Thanks"),
+        ("Install", "1\ufe0f\u20e3 Install"),
+        ("Deutsch", "Deutsch 🇩🇪"),
+        ("Authors", "👩🏽\u200d💻 Authors 👨\u200d👩\u200d👧"),
+        ("Done", "Done"),
+        ("✅ Done", "✅ Done"),
+        ("क्\u200dष", "क्\u200dष 🌊"),
+        ("🎉", "🎉"),
+        ("2020", "© 2020"),
+    ],
+)
+def test_a_title_is_found_without_its_emoji(name: str, title: str) -> None:
+    assert README.find(name).path[-1] == title
+    assert README.read(name).section[-1] == title
+
+
+@pytest.mark.parametrize("name", ["❌ Done", "At 10 15", "🚀", "Started"])
+def test_a_title_is_not_found_by_other_emoji(name: str) -> None:
+    with pytest.raises(SectionError):
+        README.find(name)
+
+
+def test_names_with_symbols_differ() -> None:
+    names = ("C", "C++", "C\\#", ".NET", "Net", "Set", "set", "SET")
+    outline = Chunker().outline("# A\n\n" + "".join(f"## {name}\n\n" for name in names))
+    for line, name in enumerate(names):
+        assert outline.find(name.replace("\\", "")).start_line == 3 + 2 * line
+    for name in ("c+", "C##", "sEt"):
+        with pytest.raises(SectionError):
+            outline.find(name)
+
+
+def test_an_exact_title_comes_before_one_in_another_case() -> None:
+    outline = Chunker().outline("# install\n\n# Guide\n\n## Install\n")
+    assert outline.find("Install").path == ("Guide", "Install")
+    assert outline.find("install").path == ("install",)
+    assert outline.find(("GUIDE", "INSTALL")).path == ("Guide", "Install")

@@ -28,7 +28,7 @@ _LATER: Final = {
     "definitions": "definition lists in Quarto",
     "bracket-math-block": "formulas in brackets",
     **dict.fromkeys(
-        ("heading-permalinks", "heading-anchor-hf", "emoji-title"),
+        ("heading-permalinks", "heading-anchor-hf"),
         "names of sections",
     ),
     "myst-target": "targets of MyST",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
+import regex
+
 from chunkast.analysis.heading_paths import Headings, titled_path
 from chunkast.errors import ChunkastError, shown
 from chunkast.markdown.titles import heading_id, slug_of
@@ -17,6 +19,12 @@ from chunkast.text.spans import trim_span
 __all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
 
 _SEPARATOR: Final = " > "
+# An emoji, a flag, a keycap, or the name of an emoji between colons; "#" and "1" alone are none.
+_EMOJI: Final = regex.compile(
+    r"(?:[\p{Extended_Pictographic}\p{RI}]|[0-9#*](?=\ufe0f?\u20e3))"
+    r"[\p{Emoji_Modifier}\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+    r"|(?<![\w:]):[\w+-]+:(?!:)"
+)
 _MOST_CANDIDATES: Final = 5
 # The number of characters of a name that are compared with those of sections.
 _MOST_COMPARED: Final = 200
@@ -173,22 +181,34 @@ def _is_around(outer: Section, section: Section) -> bool:
 
 def _matchers(name: str) -> Iterator[Callable[[Section], bool]]:
     """Yield the ways in which a section may match a name, in order of precedence."""
-    wanted = _folded(name)
-    yield lambda section: _folded(str(section)) == wanted
+    exact, folded = _spaced(name), _spaced(name.casefold())
+    yield lambda section: _spaced(str(section)) == exact
+    yield lambda section: any(map(exact.__eq__, _ends(section)))
+    yield lambda section: _spaced(str(section).casefold()) == folded
     anchor = name.removeprefix("#")
     if anchor != name:
         yield lambda section: anchor != "" and section.anchor == anchor
-    yield lambda section: any(
-        _folded(_SEPARATOR.join(section.path[first:])) == wanted
-        for first in range(len(section.path))
-    )
+    yield lambda section: any(end.casefold() == folded for end in _ends(section))
     file, _, anchor_in_file = name.rpartition("#")
     # "Fix #12" is a title, and "notes.md#12" an anchor.
     if anchor_in_file and file == file.rstrip():
         yield lambda section: section.anchor == anchor_in_file
 
+    def spoken(title: str) -> str:
+        """Return a title in lower case; without emoji, unless the name has the title with them."""
+        title = title.casefold()
+        return title if title in folded else str(_EMOJI.sub(" ", title))
 
-def _folded(name: str) -> str:
-    """Return a heading path in lower case and with single spaces."""
-    steps = name.casefold().split(_SEPARATOR.strip())
+    yield lambda section: folded != "" and any(map(folded.__eq__, _ends(section, spoken)))
+
+
+def _ends(section: Section, read: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield the ends of a section's path, the whole path first; ``read`` is applied to each title."""
+    titles = tuple(map(read, section.path))
+    return (_spaced(_SEPARATOR.join(titles[first:])) for first in range(len(titles)))
+
+
+def _spaced(name: str) -> str:
+    """Return a heading path with single spaces."""
+    steps = name.split(_SEPARATOR.strip())
     return _SEPARATOR.join(" ".join(step.split()) for step in steps)
