@@ -70,7 +70,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "math": True,
     # Bare URLs are kept whole inside prose.
     "autolinks": True,
-    # "{#id}", "{.class}", "{key=value}" and the like at a heading's end are not part of its title.
+    # "{#id}", "{.class}", "{key=value}" and the like at a heading's end are not part of its title,
+    # and neither are permalinks.
     "attributes": True,
     # [[page]] and ![[embed]] are kept whole inside prose.
     "wikilinks": True,

@@ -140,6 +140,8 @@ class Heading:
     level: the level of the heading, from 1 (the outermost) to 6.
     title: the text of the heading without markup.
     path: the titles of all enclosing sections, outermost first, followed by this title.
+    id: the id in the heading's attributes, as in ``## Title {#id}``, or empty.
+    anchors: other ids in or right before the heading, such as the target of its permalink.
 
     >>> from chunkast import Chunker
     >>> [heading.path for heading in Chunker().analyze("# A\n\n## *B*\n").headings]
@@ -151,6 +153,8 @@ class Heading:
     level: int
     title: str
     path: tuple[str, ...]
+    id: str = ""
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

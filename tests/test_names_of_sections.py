@@ -97,3 +97,56 @@ def test_an_exact_title_comes_before_one_in_another_case() -> None:
     assert outline.find("Install").path == ("Guide", "Install")
     assert outline.find("install").path == ("install",)
     assert outline.find(("GUIDE", "INSTALL")).path == ("Guide", "Install")
+
+
+PAGE = """\
+# Gauges[¶](#gauges)
+
+## Other [#](#gauges)
+
+## Setup[¶](#id1) {#set-up}
+
+## Id2[¶](#id3)
+
+## Install[¶](#install_1)
+
+<a name="old-name"></a>
+<span class="anchor" id=older></span>
+
+## <a id="inner"></a>Install [¶](#id2)
+
+<a name="gauges"></a>
+
+## Notes
+
+<a name="c"></a><a name="d"></a>
+### Notes[¶](#c)
+"""
+
+
+def test_a_section_has_all_of_its_anchors() -> None:
+    outline = Chunker().outline(PAGE)
+    assert [section.anchors for section in outline.sections] == [
+        (),
+        ("gauges",),
+        # The fragment is another section's own anchor.
+        ("other",),
+        ("set-up", "id1", "setup"),
+        ("id3",),
+        ("install_1", "install"),
+        ("id2", "inner", "old-name", "older", "install-1"),
+        ("notes",),
+        ("c", "d", "notes-1"),
+    ]
+    for section in outline.sections[1:]:
+        assert section.anchor == section.anchors[0]
+        for anchor in section.anchors:
+            assert outline.find(f"#{anchor}") == section
+            assert outline.find(f"page.md#{anchor}") == section
+            assert outline.read(f"#{anchor}").section == section.path
+
+
+def test_an_anchor_is_found_as_it_is_in_an_address() -> None:
+    outline = Chunker().outline("# การ ติดตั้ง\n")
+    address = "page.md#%E0%B8%81%E0%B8%B2%E0%B8%A3-%E0%B8%95%E0%B8%B4%E0%B8%94%E0%B8%95%E0%B8%B1%E0%B9%89%E0%B8%87"
+    assert outline.find(address).start_line == 1

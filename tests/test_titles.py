@@ -217,3 +217,63 @@ def test_a_heading_in_html_is_alone_in_its_block(block: str, titles: list[str]) 
     if titles and found[0].level < 3:
         assert found[1].path == (*titles, "Next")
         assert Chunker(max_tokens=8, min_tokens=0).chunk(text)[-1].headings == (*titles, "Next")
+
+
+@pytest.mark.parametrize(
+    ("content", "title", "anchor"),
+    [
+        # Sphinx, MkDocs, Docusaurus, VitePress, rustdoc, GitHub, Read the Docs.
+        ('Gauges[¶](#gauges-1 "Permanent link")', "Gauges", "gauges-1"),
+        ('Gauges[#](https://a.example/b/#g "Link to this heading")', "Gauges", "g"),
+        ('Gauges[\u200b](#g "Direct link to Gauges")', "Gauges", "g"),
+        ("[\u200b](#g)Gauges", "Gauges", "g"),
+        ("[§](#g)Gauges", "Gauges", "g"),
+        ("[](#g) Gauges", "Gauges", "g"),
+        ('Gauges[\uf0c1](#g "Permalink to this heading")', "Gauges", "g"),
+        # As converters write them.
+        ('Gauges[¶](#g "Permalink"){.headerlink} {#own}', "Gauges", "own"),
+        ('Gauges<a class="headerlink" href="#g" title="x">¶</a>', "Gauges", "g"),
+        ("Gauges[\\#](#g)", "Gauges", "g"),
+        ("**Gauges[¶](#g)**", "Gauges", "g"),
+        ("`read(name)` [`#`](#g)", "read(name)", "g"),
+        ("Gauges[&para;](#g)", "Gauges", "g"),
+        ("[![](link.svg)](#g)Gauges", "Gauges", "g"),
+        ("Gauges[🔗\ufe0f](#g)", "Gauges", "g"),
+        ("[](#g)[](#h)Gauges[¶](#i)[¶](#j)", "Gauges", "g"),
+        ("Gauges[¶](#%E0%B8%81 'x')", "Gauges", "ก"),
+        ("Gauges¶", "Gauges", "gauges"),
+        ("Gauges 🔗", "Gauges", "gauges"),
+        ("Gauges\u200b", "Gauges", "gauges"),
+        ("Gauges [¶][r]", "Gauges", "gauges"),
+        ('<a name="g"></a>Gauges', "Gauges", "g"),
+        ("Gauges <span class='x' id=g></span>", "Gauges", "g"),
+        # Titles that only look like it.
+        ("C#", "C#", "c"),
+        ("What is ¶?", "What is ¶?", "what-is-"),
+        ("¶ and §", "¶ and §", "-and-"),
+        ("The mark `¶`", "The mark ¶", "the-mark-"),
+        ("[#12](#g)", "#12", "12"),
+        ("[§ 4](#g)", "§ 4", "-4"),
+        ("Rule [§ 4](#g)", "Rule § 4", "rule--4"),
+        ("[Errors](#g)", "Errors", "errors"),
+        ("FAQ [↑](#g)", "FAQ ↑", "faq-"),
+        ("Gauges [#](/page)", "Gauges #", "gauges-"),
+        ("\\#", "#", ""),
+        ("[#](#g)", "#", ""),
+        ("¶", "¶", ""),
+        ("Issue #", "Issue", "issue"),
+        ("In [¶](#g) between", "In ¶ between", "in--between"),
+    ],
+)
+def test_a_permalink_is_no_part_of_a_title(content: str, title: str, anchor: str) -> None:
+    text = f"# {content}\n\nText.\n\n[r]: #other\n"
+    [section] = Chunker().outline(text).sections[1:]
+    assert (section.path, section.anchor) == ((title,), anchor)
+    [chunk] = Chunker().chunk(text)
+    assert (chunk.text, chunk.headings) == (text.rstrip(), (title,))
+
+
+def test_an_html_heading_has_no_permalink() -> None:
+    text = '<h2 id="g">Gauges &amp; more<a class="headerlink" href="#g">&para;</a></h2>\n\nText.\n'
+    [section] = Chunker().outline(text).sections[1:]
+    assert (section.path, section.anchors) == (("Gauges & more",), ("g", "gauges--more"))

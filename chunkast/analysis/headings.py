@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Final
 
 from chunkast.analysis.heading_paths import OpenSections
+from chunkast.markdown.dialects.anchors import names_in
 from chunkast.markdown.dialects.html_headings import html_title
 from chunkast.markdown.dialects.paragraphs import bold_title
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.markdown.prose import Prose
-from chunkast.markdown.titles import plain_title, without_attributes
+from chunkast.markdown.titles import Title, read_title
 from chunkast.model import Analysis, Block, Heading
 
 __all__ = ("numbered_headings", "pseudo_headings", "with_headings")
@@ -105,7 +106,6 @@ class _Reader:
         self.headings: list[Heading] = []
         self.wrappers: list[tuple[int, int]] = []
         self._analysis = analysis
-        self._attributes = "attributes" in analysis.extensions
         self._opened = OpenSections()
         # The last path at each depth; equal ones, as under repeated titles, are the same object.
         self._paths: dict[int, tuple[str, ...]] = {}
@@ -172,23 +172,23 @@ class _Reader:
         self._opened.begin(block.level, len(self.headings))
         stack = self._opened.stack
         above = self.headings[stack[-2][1]].path if len(stack) > 1 else ()
-        path = (*above, self._title(block))
+        title = self._title(block)
+        path = (*above, title.text)
         if self._paths.get(len(path)) != path:
             self._paths[len(path)] = path
         path = self._paths[len(path)]
-        self.headings.append(Heading(start, block.end, block.level, path[-1], path))
+        anchors = (*title.anchors, *names_in(self._analysis.text[start : block.start]))
+        self.headings.append(
+            Heading(start, block.end, block.level, path[-1], path, title.id, anchors)
+        )
 
-    def _title(self, block: Block) -> str:
+    def _title(self, block: Block) -> Title:
         analysis = self._analysis
         if block.kind == "html-heading":
-            return html_title(analysis.text[block.start : block.end])
+            text, anchors = html_title(analysis.text[block.start : block.end])
+            return Title(text, anchors=anchors)
         content = _content(analysis, block) if analysis.masked else block.content
-        return plain_title(
-            without_attributes(content) if self._attributes else content,
-            analysis.references,
-            analysis.footnotes,
-            analysis.extensions,
-        )
+        return read_title(content, analysis.references, analysis.footnotes, analysis.extensions)
 
 
 def _content(analysis: Analysis, heading: Block) -> str:

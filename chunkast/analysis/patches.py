@@ -140,6 +140,7 @@ _RULES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "score": _is_finite,
     "level": lambda level: type(level) is int and level in _LEVELS,
     "path": lambda path: isinstance(path, tuple) and path != () and all(map(_is_string, path)),
+    "anchors": lambda anchors: isinstance(anchors, tuple) and all(map(_is_string, anchors)),
     "key": lambda key: _is_string(key) and key not in _RESERVED,
     "value": _is_json,
 }

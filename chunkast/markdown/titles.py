@@ -1,7 +1,8 @@
-"""A heading's title as plain text, as a reader of the rendered document sees it.
+"""A heading's title as plain text, as a reader of the rendered document sees it, and its anchors.
 
 Links and images, inline or by reference, become their text. Footnote marks and HTML tags are
-removed. A line break, or ``<br>``, becomes a space. Dollar math is unchanged.
+removed, and so are permalinks and ids. A line break, or ``<br>``, becomes a space. Dollar math is
+unchanged.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import regex
 from markdown_it import MarkdownIt
@@ -17,24 +18,26 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from chunkast.markdown.dialects import Dialect, dialects_of
+from chunkast.markdown.dialects.anchors import TitleText
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
-__all__ = ("heading_id", "plain_title", "slug_of", "without_attributes")
+__all__ = ("Title", "read_title", "slug_of", "without_attributes")
 
 # Characters that may begin markup, and those that only Python counts as white space. A title
-# without them needs no parsing.
-_SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
+# or a bare permalink needs no parsing.
+_SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff¶🔗\u200b]")
 # Text whose only markup is code in single backticks, with no space at either end.
-_ONLY_CODE = re.compile(r"(?:[^\\`*_<\[&~$^]|`[^`\s](?:[^`]*[^`\s])?`(?!`))+")
+_ONLY_CODE = re.compile(r"(?:[^\\`*_<\[&~$^¶🔗\u200b]|`[^`\s](?:[^`]*[^`\s])?`(?!`))+")
 # Possible markup; not an underscore inside a word or an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 # Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
+# Attributes of a link.
+_OF_LINK = re.compile(r"\)\{[^{}]*\}\s*\Z")
 _ID = re.compile(r"#([^\s{}#]+)")
 # GitHub keeps letters, combining marks, digits, connectors, hyphens and spaces.
 _NOT_IN_SLUG = regex.compile(r"[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\- ]")
-_BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 # Titles longer than this are not parsed: inline parsing is not linear.
 _MAX_TITLE: Final = 2_000
 
@@ -74,37 +77,59 @@ def _inline_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
     return md
 
 
-def plain_title(
+class Title(NamedTuple):
+    """A heading's title without its markup, on one line, and the heading's anchors.
+
+    id: the id in the heading's attributes, or "".
+    anchors: the other anchors in the heading, in order of precedence.
+    """
+
+    text: str
+    id: str = ""
+    anchors: tuple[str, ...] = ()
+
+
+def read_title(
     content: str,
     references: Collection[str] = frozenset(),
     footnotes: Collection[str] = frozenset(),
     extensions: tuple[str, ...] = (),
-) -> str:
-    """Return a heading's ``content`` without its markup, on one line.
+) -> Title:
+    """Return the title of a heading with this ``content``.
 
     ``references`` are the normalized labels of the document's link definitions, and ``footnotes``
     are the labels of its footnotes. Undefined references are unchanged.
     """
+    own_id = ""
+    if named := "attributes" in extensions:
+        own_id, content = _heading_id(content), without_attributes(content)
     if not _SPECIAL.search(content):
-        return " ".join(content.split())
+        return Title(" ".join(content.split()), own_id)
+    title = TitleText()
     if len(content) <= _MAX_TITLE and _ONLY_CODE.fullmatch(content):
-        content = content.replace("`", "")
-    elif len(content) <= _MAX_TITLE and _MARKUP.search(content):
+        return Title(normalize_text(content.replace("`", "")), own_id)
+    if len(content) <= _MAX_TITLE and _MARKUP.search(content):
         env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
         tokens: list[Token] = []
         md = _inline_parser(dialects_of(extensions))
         md.inline.parse(content, md, env, tokens)
-        content = "".join(_texts(tokens))
-    return normalize_text(content)
+        _add_tokens(title, tokens)
+    else:
+        title.add(content)
+    shown, fragments = title.without_permalinks() if named else (title.whole(), ())
+    return Title(normalize_text(shown), own_id, (*fragments, *title.names))
 
 
 def without_attributes(content: str) -> str:
     """Return a heading's ``content`` without the attributes in braces at its end."""
     at = _attributes(content)
-    return content[:at].rstrip() if at > 0 else content
+    if at <= 0:
+        return content
+    # Pandoc gives a permalink before them attributes, too.
+    return _OF_LINK.sub(")", content[:at].rstrip())
 
 
-def heading_id(content: str) -> str:
+def _heading_id(content: str) -> str:
     """Return the id in the attributes at the end of a heading's ``content``, or ""."""
     at = _attributes(content)
     ids = _ID.findall(content, at) if at > 0 else []
@@ -123,13 +148,15 @@ def _attributes(content: str) -> int:
     return at if at > 0 and _ATTRIBUTES.match(content, at) else -1
 
 
-def _texts(tokens: list[Token]) -> list[str]:
-    texts: list[str] = []
+def _add_tokens(title: TitleText, tokens: list[Token]) -> None:
     for token in tokens:
         if token.type == "image":
-            texts.extend(_texts(token.children or []))
+            _add_tokens(title, token.children or [])
         elif token.type in ("text", "text_special", "code_inline"):
-            texts.append(token.content)
-        elif token.type in ("softbreak", "hardbreak") or _BREAK.match(token.content):
-            texts.append(" ")
-    return texts
+            title.add(token.content, is_code=token.type == "code_inline")
+        elif token.type in ("softbreak", "hardbreak"):
+            title.add(" ")
+        elif token.type == "html_inline":
+            title.add_tag(token.content)
+        elif token.type in ("link_open", "link_close"):
+            title.link(str(token.attrs.get("href", "")))

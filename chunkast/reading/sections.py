@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
+from urllib.parse import unquote
 
 import regex
 
 from chunkast.analysis.heading_paths import Headings, titled_path
 from chunkast.errors import ChunkastError, shown
-from chunkast.markdown.titles import heading_id, slug_of
-from chunkast.model import Analysis
+from chunkast.markdown.titles import slug_of
+from chunkast.model import Analysis, Heading
 from chunkast.text.spans import trim_span
 
 __all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
@@ -54,14 +55,15 @@ class Section:
     path: the titles from the page's or document's title to the title of this section; may be empty
         for the document.
     level: the level of the heading, from 1 to 6; 0 for the document and pages.
-    anchor: the id given as ``{#id}``, or else the slug that GitHub would use; empty for the
-        document and pages.
+    anchor: the first of ``anchors``; empty for the document and pages.
     start_index: the start of the section, a character index from 0.
     end_index: the end of the section and its subsections, an exclusive character index.
     start_line: the line in which the section begins, from 1.
     end_line: the line of the last character of the section, from 1, inclusive.
     tokens: the number of tokens in the section without its subsections.
     total_tokens: the number of tokens in the section with its subsections.
+    anchors: the ids in the text, such as ``{#id}`` or the target of a permalink, and then the slug
+        that GitHub would use.
     """
 
     path: tuple[str, ...]
@@ -73,6 +75,7 @@ class Section:
     end_line: int
     tokens: int
     total_tokens: int
+    anchors: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the heading path in one line."""
@@ -91,7 +94,7 @@ def sections_of(
     # In code, the text after a definition has a heading without a title.
     titled = [heading for heading in analysis.headings if heading.title]
     headings = Headings(analysis, titled)
-    anchors = [*(anchor for _, anchor in anchors_of(analysis)), ""]
+    anchors = [*_all_anchors(titled), ("",)]
     starts = [*(run.start for run in headings.runs), len(text)]
     own: dict[int, list[int]] = {}
     for number, run in enumerate(headings.runs):
@@ -105,13 +108,14 @@ def sections_of(
         yield Section(
             path=titled_path(headings.path(number), headings.page_at(starts[first]).title),
             level=heading.level if heading else 0,
-            anchor=anchors[number],
+            anchor=anchors[number][0],
             start_index=start,
             end_index=end,
             start_line=line_at(lines, start),
             end_line=line_at(lines, max(end - 1, start)),
             tokens=sum(count(*span) for span in spans),
             total_tokens=count(start, end),
+            anchors=tuple(filter(None, anchors[number])),
         )
 
 
@@ -121,28 +125,52 @@ def line_at(lines: Sequence[int], pos: int) -> int:
 
 
 def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
-    """Return the start and the anchor of each heading that has a title.
+    """Return the start and the anchor of each heading that has a title."""
+    titled = [heading for heading in analysis.headings if heading.title]
+    return [
+        (heading.start, anchors[0])
+        for heading, anchors in zip(titled, _all_anchors(titled), strict=True)
+    ]
 
-    A number is appended to a slug that is already in use.
+
+def _all_anchors(headings: Sequence[Heading]) -> list[tuple[str, ...]]:
+    """Return the anchors of each heading: its id, other ids in the text, and its slug.
+
+    An id that is the first anchor of another heading is left out, unless it is in the attributes.
     """
-    anchors: list[tuple[int, str]] = []
+    slugs = list(_slugs(headings))
+
+    def certainty(number: int) -> int:
+        heading = headings[number]
+        if heading.id or not heading.anchors:
+            return 0
+        return 1 if slugs[number] in heading.anchors else 2
+
+    found: list[tuple[str, ...]] = [()] * len(headings)
+    owners: dict[str, int] = {}
+    for number in sorted(range(len(headings)), key=certainty):
+        heading = headings[number]
+        others = (name for name in heading.anchors if owners.get(name, number) == number)
+        anchors = dict.fromkeys((heading.id, *others, slugs[number]))
+        found[number] = tuple(filter(None, anchors)) or ("",)
+        owners.setdefault(found[number][0], number)
+    return [
+        (first, *(name for name in others if owners.get(name, number) == number))
+        for number, (first, *others) in enumerate(found)
+    ]
+
+
+def _slugs(headings: Sequence[Heading]) -> Iterator[str]:
+    """Yield the slug of each heading; a number is appended to one that is already in use."""
     used: dict[str, int] = {}
-    attributes = "attributes" in analysis.extensions
-    for heading in analysis.headings:
-        if not heading.title:
-            continue
-        source = analysis.text[heading.start : heading.end].rstrip("#=- \t\r\n")
-        if attributes and (anchor := heading_id(source)):
-            anchors.append((heading.start, anchor))
-            continue
-        slug = slug_of(heading.title)
-        anchor = slug
-        while anchor in used:
-            used[slug] += 1
-            anchor = f"{slug}-{used[slug]}"
-        used[anchor] = 0
-        anchors.append((heading.start, anchor))
-    return anchors
+    for heading in headings:
+        anchor = slug = slug_of(heading.title)
+        if not heading.id:
+            while anchor in used:
+                used[slug] += 1
+                anchor = f"{slug}-{used[slug]}"
+            used[anchor] = 0
+        yield anchor
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
@@ -185,14 +213,16 @@ def _matchers(name: str) -> Iterator[Callable[[Section], bool]]:
     yield lambda section: _spaced(str(section)) == exact
     yield lambda section: any(map(exact.__eq__, _ends(section)))
     yield lambda section: _spaced(str(section).casefold()) == folded
-    anchor = name.removeprefix("#")
-    if anchor != name:
-        yield lambda section: anchor != "" and section.anchor == anchor
+    file, _, anchor = name.rpartition("#")
+    anchors = {anchor, unquote(anchor)} - {""}
+    if not file:
+        yield lambda section: section.anchor in anchors
+        yield lambda section: not anchors.isdisjoint(section.anchors)
     yield lambda section: any(end.casefold() == folded for end in _ends(section))
-    file, _, anchor_in_file = name.rpartition("#")
     # "Fix #12" is a title, and "notes.md#12" an anchor.
-    if anchor_in_file and file == file.rstrip():
-        yield lambda section: section.anchor == anchor_in_file
+    if file == file.rstrip():
+        yield lambda section: section.anchor in anchors
+        yield lambda section: not anchors.isdisjoint(section.anchors)
 
     def spoken(title: str) -> str:
         """Return a title in lower case; without emoji, unless the name has the title with them."""

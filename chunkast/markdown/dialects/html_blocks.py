@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import Final
 
 from chunkast.markdown.blocks import Arranged, Pair, Signs, relabelled, with_children
+from chunkast.markdown.dialects.anchors import ANCHORS
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
@@ -36,10 +37,6 @@ _COMPONENTS: Final = frozenset({"details", "dialog"})
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)", re.IGNORECASE)
 _LAST_WORD = re.compile(r"(?:\bend|stop)\Z", re.IGNORECASE)
-_ANCHORS = re.compile(
-    r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
-)
-_ANCHOR = re.compile(r"<a\s+(?:id|name)\s*=")
 # Pairs nested deeper in one list of blocks do not become containers.
 _MAX_DEPTH: Final = 4
 # White space, and the quote marks around a block.
@@ -65,7 +62,7 @@ def arrange_html(text: str, tree: Block, signs: Signs) -> Arranged:
     Returns the pairs that are components too, with or without headings between their tags.
     """
     # A paragraph of only anchors is a label as well.
-    has_anchors = signs.may_open("a") and _ANCHOR.search(text) is not None
+    has_anchors = signs.may_open("a ", "span ")
     kinds = ("html",) * ("html" in signs.kinds) + ("paragraph",) * has_anchors
     components: list[Pair] = []
     return (_arranged(text, tree, kinds, components) if kinds else tree), components
@@ -147,13 +144,13 @@ def _role(text: str, block: Block) -> _Role | None:
         return None
     content = block.content or text[start : block.end]
     if block.kind == "paragraph":
-        return _Role(kind="label") if _ANCHORS.fullmatch(content) else None
+        return _Role(kind="label") if ANCHORS.fullmatch(content) else None
     return _role_of(content)
 
 
 @lru_cache(maxsize=256)
 def _role_of(content: str) -> _Role:
-    if _ANCHORS.fullmatch(content):
+    if ANCHORS.fullmatch(content):
         return _Role(kind="label")
     without = _without_comments(content)
     if not without.strip(_MARGIN):

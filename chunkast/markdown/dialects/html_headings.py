@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from chunkast.markdown.blocks import Arranged, Signs, new_block, with_children
+from chunkast.markdown.dialects.anchors import TitleText, attribute_of
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 from chunkast.text.hashes import normalize_text
@@ -17,7 +18,6 @@ __all__ = ("arrange_headings", "html_title")
 _NAMES: Final = tuple(f"{letter}{level}" for letter in "hH" for level in range(1, 7))
 _OPENING = re.compile(r"\s*<h([1-6])(?=[\s>])", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 # A longer block is not a heading.
 _LONGEST: Final = 2_000
 
@@ -48,22 +48,32 @@ def _level(text: str, block: Block) -> int:
     content = _COMMENT.sub("", text[block.start : block.end]).strip().lower()
     closing = f"</h{opening[1]}>"
     alone = content.endswith(closing) and content.count("</h") == 1
-    return int(opening[1]) if alone and html_title(content) else 0
+    return int(opening[1]) if alone and html_title(content)[0] else 0
 
 
-def html_title(content: str) -> str:
-    """Return the text of an HTML heading on one line, or its images' texts if it is empty."""
+def html_title(content: str) -> tuple[str, tuple[str, ...]]:
+    """Return the text of an HTML heading on one line, and its anchors.
+
+    If the heading has no text, its images' texts are returned.
+    """
     content = _COMMENT.sub("", content)
-    parts: list[str] = []
+    title = TitleText()
     images: list[str] = []
+    anchors: tuple[str, ...] = ()
     at = 0
     for tag in tags_in(content, 0, len(content)):
-        parts.append(content[at : tag.start])
+        source = content[tag.start : tag.end]
+        title.add(html.unescape(content[at : tag.start]))
+        title.add_tag(source)
         at = tag.end
-        if tag.name == "br":
-            parts.append(" ")
-        elif tag.name == "img" and (alt := _ALT.search(content, tag.start, tag.end)):
-            images.append(alt[1] or alt[2] or "")
-    parts.append(content[at:])
-    shown = normalize_text(html.unescape("".join(parts)))
-    return shown or normalize_text(html.unescape(" ".join(images)))
+        if tag.name == "img":
+            images.append(html.unescape(attribute_of(source, "alt")))
+        elif _OPENING.match(source) and (own_id := attribute_of(source, "id")):
+            anchors = (own_id,)
+    title.add(html.unescape(content[at:]))
+    shown, fragments = title.without_permalinks()
+    return normalize_text(shown) or normalize_text(" ".join(images)), (
+        *anchors,
+        *fragments,
+        *title.names,
+    )

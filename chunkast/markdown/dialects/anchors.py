@@ -1,0 +1,110 @@
+"""The anchors of headings: permalinks, and anchors in HTML.
+
+A permalink is a link from a heading to itself, which generators of pages add to the heading. Sphinx
+and MkDocs write ``Title[¶](#title)``, Docusaurus and VitePress a link whose text is a space without
+width, rustdoc ``[§](#title)Title``, and GitHub a link without text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+import regex
+
+__all__ = ("ANCHORS", "TitleText", "attribute_of", "names_in")
+
+# Characters that show nothing, and icons.
+_UNSEEN: Final = r"[\s\p{Cf}\p{Co}\ufe0e\ufe0f]*+"
+_MARK = regex.compile(rf"{_UNSEEN}[¶#§🔗]?{_UNSEEN}")
+# The marks that are left out without a link, too, and what may follow them.
+_BARE_MARKS: Final = ("¶", "🔗", "\u200b")
+_AFTER_MARKS: Final = " \t\n\ufe0f"
+# A tag that may have an anchor's name.
+_OPENING: Final = r"<(a|span)(?=\s)(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>"
+_TAG = regex.compile(_OPENING, regex.IGNORECASE)
+# Text that is only anchors.
+ANCHORS: Final = regex.compile(
+    rf"(?:\s*+(?=<\w+\s[^<>]*?\b(?:id|name)\s*=){_OPENING}(?:(?<=/>)|\s*+</\1\s*>))++\s*",
+    regex.IGNORECASE,
+)
+_CLOSING = re.compile(r"</a\s*>", re.IGNORECASE)
+_BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
+
+
+def attribute_of(tag: str, *names: str) -> str:
+    """Return the value of the first attribute of an HTML tag that has one of ``names``, or ""."""
+    value = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=`]+))"
+    found = re.search(rf"\s(?:{'|'.join(names)})\s*=\s*{value}", tag, re.IGNORECASE)
+    return next(filter(None, found.groups()), "") if found else ""
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of the HTML anchors in ``text``."""
+    names = (attribute_of(tag[0], "id", "name") for tag in _TAG.finditer(text))
+    return tuple(filter(None, names))
+
+
+class TitleText:
+    """The text of a title, to which its parts are added in order.
+
+    names: the names of the HTML anchors in the title.
+    """
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+        # Each text with the destination of the link around it; None for code.
+        self._pieces: list[tuple[str, str | None]] = []
+        self._link = ""
+
+    def add(self, text: str, *, is_code: bool = False) -> None:
+        """Add text, inside the link that is open, if any."""
+        if self._link:
+            self._pieces[-1] = self._pieces[-1][0] + text, self._link
+        else:
+            self._pieces.append((text, None if is_code else ""))
+
+    def link(self, destination: str) -> None:
+        """Begin a link, or end it with an empty destination."""
+        self._link = destination
+        self._pieces.append(("", destination))
+
+    def add_tag(self, tag: str) -> None:
+        """Add an HTML tag, which may be an anchor, a link, or a line break."""
+        if _BREAK.match(tag):
+            self.add(" ")
+        elif _CLOSING.match(tag):
+            self.link("")
+        elif _TAG.match(tag):
+            self.names += names_in(tag)
+            if destination := attribute_of(tag, "href"):
+                self.link(destination)
+
+    def whole(self) -> str:
+        """Return the text with its permalinks."""
+        return "".join(text for text, _ in self._pieces)
+
+    def without_permalinks(self) -> tuple[str, tuple[str, ...]]:
+        """Return the text without the permalinks at its ends, and their fragments.
+
+        If nothing else is in the title, nothing is left out.
+        """
+        pieces = list(self._pieces)
+        fragments: tuple[list[str], list[str]] = [], []
+        for end in (0, -1):
+            while pieces:
+                text, link = pieces[end]
+                if end and link == "" and text.rstrip(_AFTER_MARKS).endswith(_BARE_MARKS):
+                    text = text.rstrip(_AFTER_MARKS + "".join(_BARE_MARKS))
+                    pieces[end] = text, link
+                fragment = unquote(link.partition("#")[2]) if link else ""
+                if fragment and _MARK.fullmatch(text):
+                    fragments[end].append(fragment)
+                elif text.strip():
+                    break
+                del pieces[end]
+        kept = "".join(text for text, _ in pieces)
+        if not kept.strip():
+            return self.whole(), ()
+        return kept, (*fragments[0], *reversed(fragments[1]))
