@@ -36,6 +36,9 @@ _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 # Attributes of a link.
 _OF_LINK = re.compile(r"\)\{[^{}]*\}\s*\Z")
 _ID = re.compile(r"#([^\s{}#]+)")
+# An id in double brackets, as in Hugging Face's documentation.
+_NAME = re.compile(r"\[\[([^\[\]|#^\r\n]+)\]\]\s*\Z")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9._-]*")
 # GitHub keeps letters, combining marks, digits, connectors, hyphens and spaces.
 _NOT_IN_SLUG = regex.compile(r"[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\- ]")
 # Titles longer than this are not parsed: inline parsing is not linear.
@@ -100,14 +103,15 @@ def read_title(
     ``references`` are the normalized labels of the document's link definitions, and ``footnotes``
     are the labels of its footnotes. Undefined references are unchanged.
     """
-    own_id = ""
+    own_id, names = "", tuple[str, ...]()
     if named := "attributes" in extensions:
         own_id, content = _heading_id(content), without_attributes(content)
+        content, names = _without_name(content)
     if not _SPECIAL.search(content):
-        return Title(" ".join(content.split()), own_id)
+        return Title(" ".join(content.split()), own_id, names)
     title = TitleText()
     if len(content) <= _MAX_TITLE and _ONLY_CODE.fullmatch(content):
-        return Title(normalize_text(content.replace("`", "")), own_id)
+        return Title(normalize_text(content.replace("`", "")), own_id, names)
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
         env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
         tokens: list[Token] = []
@@ -117,7 +121,7 @@ def read_title(
     else:
         title.add(content)
     shown, fragments = title.without_permalinks() if named else (title.whole(), ())
-    return Title(normalize_text(shown), own_id, (*fragments, *title.names))
+    return Title(normalize_text(shown), own_id, (*fragments, *names, *title.names))
 
 
 def without_attributes(content: str) -> str:
@@ -134,6 +138,24 @@ def _heading_id(content: str) -> str:
     at = _attributes(content)
     ids = _ID.findall(content, at) if at > 0 else []
     return ids[-1] if ids else ""
+
+
+def _without_name(content: str) -> tuple[str, tuple[str, ...]]:
+    """Return ``content`` without the ``[[id]]`` at its end, and the id; a wiki link is no id.
+
+    It is an id if it has the form of one and no space before it, or if its slug is the title's.
+    """
+    at = content.rfind("[[")
+    found = _NAME.match(content, at) if at > 0 else None
+    title = content[:at]
+    if found is None or title.isspace() or title.endswith("\\"):
+        return content, ()
+    name = found[1].strip()
+    is_file = title[-1] == "!" and "." in name
+    is_attached = not (title[-1].isspace() or is_file)
+    if (is_attached and _SLUG.fullmatch(name)) or slug_of(name) == slug_of(title.strip()) != "":
+        return title, (name,)
+    return content, ()
 
 
 def slug_of(title: str) -> str:
