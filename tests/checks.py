@@ -166,13 +166,13 @@ class _Below(NamedTuple):
 
 
 def _below_headings(analysis: Analysis, dropped: Container[int]) -> list[_Below]:
-    """The leaves right below headings, wherever they are; labels are no text."""
+    """The leaves right below headings or targets, wherever they are; labels are no text."""
     read = analysis.masked or analysis.text
     below: list[_Below] = []
     above: list[int] = []
     for leaf in analysis.blocks.leaves():
         row = CONSTRUCTS[leaf.kind]
-        if row.section:
+        if row.section or leaf.kind == "target":
             above.append(leaf.start)
         elif leaf.kind == "front-matter" and leaf.start in dropped:
             above = []

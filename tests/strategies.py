@@ -276,7 +276,7 @@ def nested() -> SearchStrategy[str]:
             "[a]: /url",
         ),
         *("[^1]: Note", "---", "---\ntitle: Page\n---", "<a id='x'></a>", "!!! note", '=== "Two"'),
-        *("    # Indented", "```\n# code\n```", "{#anchor}", "<!-- comment -->"),
+        *("    # Indented", "```\n# code\n```", "{#anchor}", "<!-- comment -->", "(target)="),
         *("# [One](#tab/one)", "### [Two](#tab/two)", "<<<<<<< a", "=======", ">>>>>>> b"),
     )
     line = st.tuples(pick(lines), pick(("\n", "\n", "\n\n"))).map("".join)

@@ -150,3 +150,58 @@ def test_an_anchor_is_found_as_it_is_in_an_address() -> None:
     outline = Chunker().outline("# การ ติดตั้ง\n")
     address = "page.md#%E0%B8%81%E0%B8%B2%E0%B8%A3-%E0%B8%95%E0%B8%B4%E0%B8%94%E0%B8%95%E0%B8%B1%E0%B9%89%E0%B8%87"
     assert outline.find(address).start_line == 1
+
+
+TARGETS = """\
+# Tides
+
+(north)=
+## North
+
+Text.
+
+  (south-1)=
+
+(south.2)=\r
+(the south)=
+
+## South[¶](#south)
+
+Text before
+(west)=
+### West
+
+```
+(code)=
+```
+
+    (indented)=
+
+f (x)=
+(a + b)=
+() =
+(p)(q)=
+"""
+
+
+def test_a_target_is_an_anchor_of_the_section_that_begins_there() -> None:
+    outline = Chunker().outline(TARGETS)
+    assert [(section.anchors, section.start_line) for section in outline.sections[2:]] == [
+        (("north",), 3),
+        (("south", "south-1", "south.2", "the south"), 8),
+        (("west",), 16),
+    ]
+    assert outline.find("#south-1").path[-1] == "South"
+    plain = Chunker(extensions=()).outline(TARGETS)
+    assert [section.start_line for section in plain.sections[2:]] == [4, 13, 17]
+
+
+@pytest.mark.parametrize("blank", ["", "\n", "\n\n"])
+@pytest.mark.parametrize(
+    "after", ["## Next\n\nMore.", "A paragraph.", "- item", "| a |\n|---|\n| b |"]
+)
+def test_a_target_never_ends_a_chunk(blank: str, after: str) -> None:
+    text = f"# A\n\nSome words of text.\n\n(one)=\n{blank}(two)=\n{blank}{after}\n"
+    for budget in range(12, 40):
+        chunks = Chunker(max_tokens=budget, overlap=0, min_tokens=0, context="none").chunk(text)
+        assert not [chunk for chunk in chunks[:-1] if chunk.text.endswith(")=")]

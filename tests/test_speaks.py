@@ -27,7 +27,6 @@ _LATER: Final = {
     "after-formula": "sentences that go on after a formula",
     "definitions": "definition lists in Quarto",
     "bracket-math-block": "formulas in brackets",
-    "myst-target": "targets of MyST",
     "liquid-highlight": "code in tags of Liquid and Hugo",
     "pandoc-grid-table": "tables of Pandoc",
     "diff-fence": "cuts inside diffs",

@@ -232,6 +232,8 @@ def test_a_heading_in_html_is_alone_in_its_block(block: str, titles: list[str]) 
         ('Gauges[\uf0c1](#g "Permalink to this heading")', "Gauges", "g"),
         # As converters write them.
         ('Gauges[¶](#g "Permalink"){.headerlink} {#own}', "Gauges", "own"),
+        ("[§](#g){.doc-anchor}Gauges", "Gauges", "g"),
+        ("[Gauges](/a#b)[](/a/#g 'Permalink')", "Gauges", "g"),
         ('Gauges<a class="headerlink" href="#g" title="x">¶</a>', "Gauges", "g"),
         ("Gauges[\\#](#g)", "Gauges", "g"),
         ("**Gauges[¶](#g)**", "Gauges", "g"),
@@ -244,6 +246,7 @@ def test_a_heading_in_html_is_alone_in_its_block(block: str, titles: list[str]) 
         ("Gauges¶", "Gauges", "gauges"),
         ("Gauges 🔗", "Gauges", "gauges"),
         ("Gauges\u200b", "Gauges", "gauges"),
+        ("Gauges\uf0c1", "Gauges", "gauges"),
         ("Gauges [¶][r]", "Gauges", "gauges"),
         ('<a name="g"></a>Gauges', "Gauges", "g"),
         ("Gauges <span class='x' id=g></span>", "Gauges", "g"),

@@ -18,7 +18,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from chunkast.markdown.dialects import Dialect, dialects_of
-from chunkast.markdown.dialects.anchors import TitleText
+from chunkast.markdown.dialects.anchors import BARE_MARKS, TitleText
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
@@ -26,9 +26,9 @@ __all__ = ("Title", "read_title", "slug_of", "without_attributes")
 
 # Characters that may begin markup, and those that only Python counts as white space. A title
 # or a bare permalink needs no parsing.
-_SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff¶🔗\u200b]")
+_SPECIAL = re.compile(rf"[\\`*_<\[&~\x1c-\x1f\x85\ufeff{BARE_MARKS}]")
 # Text whose only markup is code in single backticks, with no space at either end.
-_ONLY_CODE = re.compile(r"(?:[^\\`*_<\[&~$^¶🔗\u200b]|`[^`\s](?:[^`]*[^`\s])?`(?!`))+")
+_ONLY_CODE = re.compile(rf"(?:[^\\`*_<\[&~$^{BARE_MARKS}]|`[^`\s](?:[^`]*[^`\s])?`(?!`))+")
 # Possible markup; not an underscore inside a word or an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 # Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.

@@ -16,6 +16,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.markdown.blocks import Arranged, Signs
 from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
+from chunkast.markdown.dialects.anchors import target_line
 from chunkast.markdown.dialects.answers import answer_line
 from chunkast.markdown.dialects.conflicts import conflict_block, may_conflict
 from chunkast.markdown.dialects.containers import MARKERS, container_rule
@@ -124,6 +125,15 @@ _ROWS: Final = (
         rule=conflict_block,
         begins={"conflict": "<"},
         needs=may_conflict,
+    ),
+    Dialect(
+        "attributes",
+        rule=target_line,
+        begins={"target": "("},
+        needs=lambda text: ")=" in text,
+        constructs=(
+            Construct("target", "lines", tokens=("target",), heads=True, labels=True, unnamed=True),
+        ),
     ),
     Dialect("answers", rule=answer_line, begins={"answer": "`~"}),
     Dialect(

@@ -1,4 +1,4 @@
-"""The anchors of headings: permalinks, and anchors in HTML.
+"""The anchors of headings: permalinks, anchors in HTML, and MyST's targets.
 
 A permalink is a link from a heading to itself, which generators of pages add to the heading. Sphinx
 and MkDocs write ``Title[¶](#title)``, Docusaurus and VitePress a link whose text is a space without
@@ -12,15 +12,21 @@ from typing import Final
 from urllib.parse import unquote
 
 import regex
+from markdown_it.rules_block import StateBlock
 
-__all__ = ("ANCHORS", "TitleText", "attribute_of", "names_in")
+__all__ = ("ANCHORS", "BARE_MARKS", "TitleText", "attribute_of", "names_in", "target_line")
+
+# A target on a line of its own.
+_TARGET = re.compile(r"(?<![^\r\n])[ \t]*\((\w[\w.:/@+-]*(?: \w[\w.:/@+-]*)*)\)=[ \t]*(?![^\r\n])")
 
 # Characters that show nothing, and icons.
 _UNSEEN: Final = r"[\s\p{Cf}\p{Co}\ufe0e\ufe0f]*+"
 _MARK = regex.compile(rf"{_UNSEEN}[¶#§🔗]?{_UNSEEN}")
-# The marks that are left out without a link, too, and what may follow them.
-_BARE_MARKS: Final = ("¶", "🔗", "\u200b")
+# The marks that are left out without a link, too, such as Read the Docs' icon; what may follow them.
+BARE_MARKS: Final = "¶🔗\u200b\uf0c1"
 _AFTER_MARKS: Final = " \t\n\ufe0f"
+# Attributes that Pandoc gives a link.
+_LINK_ATTRIBUTES = re.compile(r"\A\{[^{}]*\}")
 # A tag that may have an anchor's name.
 _OPENING: Final = r"<(a|span)(?=\s)(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>"
 _TAG = regex.compile(_OPENING, regex.IGNORECASE)
@@ -41,9 +47,20 @@ def attribute_of(tag: str, *names: str) -> str:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of the HTML anchors in ``text``."""
+    """Return the names of the HTML anchors in ``text``, and of the targets."""
     names = (attribute_of(tag[0], "id", "name") for tag in _TAG.finditer(text))
-    return tuple(filter(None, names))
+    return (*filter(None, names), *_TARGET.findall(text))
+
+
+def target_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """Parse a target, ``(label)=``, on a line of its own."""
+    at = state.bMarks[start] + state.tShift[start]
+    if state.is_code_block(start) or not _TARGET.match(state.src[at : state.eMarks[start]]):
+        return False
+    if not silent:
+        state.push("target", "", 0).map = [start, start + 1]
+        state.line = start + 1
+    return True
 
 
 class TitleText:
@@ -60,10 +77,10 @@ class TitleText:
 
     def add(self, text: str, *, is_code: bool = False) -> None:
         """Add text, inside the link that is open, if any."""
-        if self._link:
-            self._pieces[-1] = self._pieces[-1][0] + text, self._link
-        else:
-            self._pieces.append((text, None if is_code else ""))
+        link = None if is_code and not self._link else self._link
+        if self._pieces and self._pieces[-1][1] == link:
+            text = self._pieces.pop()[0] + text
+        self._pieces.append((text, link))
 
     def link(self, destination: str) -> None:
         """Begin a link, or end it with an empty destination."""
@@ -95,8 +112,8 @@ class TitleText:
         for end in (0, -1):
             while pieces:
                 text, link = pieces[end]
-                if end and link == "" and text.rstrip(_AFTER_MARKS).endswith(_BARE_MARKS):
-                    text = text.rstrip(_AFTER_MARKS + "".join(_BARE_MARKS))
+                if end and link == "" and text.rstrip(_AFTER_MARKS).endswith(tuple(BARE_MARKS)):
+                    text = text.rstrip(_AFTER_MARKS + BARE_MARKS)
                     pieces[end] = text, link
                 fragment = unquote(link.partition("#")[2]) if link else ""
                 if fragment and _MARK.fullmatch(text):
@@ -104,6 +121,8 @@ class TitleText:
                 elif text.strip():
                     break
                 del pieces[end]
+                if fragment and not end and pieces and pieces[0][1] == "":
+                    pieces[0] = _LINK_ATTRIBUTES.sub("", pieces[0][0]), ""
         kept = "".join(text for text, _ in pieces)
         if not kept.strip():
             return self.whole(), ()
