@@ -15,8 +15,6 @@ from chunkast.text.white_space import WHITE_SPACE, is_blank
 
 __all__ = ("Headed", "HeadedLeaves", "headed_in", "is_label")
 
-# The kinds that never end a chunk, as headings.
-_TARGETS = frozenset({"target"})
 # The first word of a text, with the marks before it.
 _FIRST_WORD = re.compile(rf"(?:[^\w{WHITE_SPACE}]*[{WHITE_SPACE}])*[^{WHITE_SPACE}]+")
 
@@ -61,7 +59,8 @@ def headed_in(text: str, leaves: Iterable[Block]) -> Iterator[Headed]:
     above: list[int] = []
     for leaf in leaves:
         row = CONSTRUCTS[leaf.kind]
-        if row.section or leaf.kind in _TARGETS:
+        # Like a heading, a target never ends a chunk.
+        if row.section or leaf.kind == "target":
             above.append(leaf.start)
         elif above and not is_label(text, leaf) and not is_blank(text[leaf.start : leaf.end]):
             yield Headed(above, leaf.start, _word_end(text, leaf))

@@ -185,8 +185,7 @@ class _Reader:
     def _title(self, block: Block) -> Title:
         analysis = self._analysis
         if block.kind == "html-heading":
-            text, anchors = html_title(analysis.text[block.start : block.end])
-            return Title(text, anchors=anchors)
+            return Title(*html_title(analysis.text[block.start : block.end]))
         content = _content(analysis, block) if analysis.masked else block.content
         return read_title(content, analysis.references, analysis.footnotes, analysis.extensions)
 

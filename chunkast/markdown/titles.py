@@ -24,8 +24,8 @@ from chunkast.text.hashes import normalize_text
 
 __all__ = ("Title", "read_title", "slug_of", "without_attributes")
 
-# Characters that may begin markup, and those that only Python counts as white space. A title
-# or a bare permalink needs no parsing.
+# Characters that may begin markup or are bare permalinks, and those that only Python counts as white
+# space. A title without them needs no parsing.
 _SPECIAL = re.compile(rf"[\\`*_<\[&~\x1c-\x1f\x85\ufeff{BARE_MARKS}]")
 # Text whose only markup is code in single backticks, with no space at either end.
 _ONLY_CODE = re.compile(rf"(?:[^\\`*_<\[&~$^{BARE_MARKS}]|`[^`\s](?:[^`]*[^`\s])?`(?!`))+")
@@ -83,13 +83,13 @@ def _inline_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
 class Title(NamedTuple):
     """A heading's title without its markup, on one line, and the heading's anchors.
 
-    id: the id in the heading's attributes, or "".
-    anchors: the other anchors in the heading, in order of precedence.
+    anchors: the anchors in the heading, in order of precedence, but for the id in its attributes.
+    id: that id, or "".
     """
 
     text: str
-    id: str = ""
     anchors: tuple[str, ...] = ()
+    id: str = ""
 
 
 def read_title(
@@ -105,13 +105,15 @@ def read_title(
     """
     own_id, names = "", tuple[str, ...]()
     if named := "attributes" in extensions:
-        own_id, content = _heading_id(content), without_attributes(content)
-        content, names = _without_name(content)
+        if content.endswith("}"):
+            own_id, content = _heading_id(content), without_attributes(content)
+        if content.endswith("]]"):
+            content, names = _without_name(content)
     if not _SPECIAL.search(content):
-        return Title(" ".join(content.split()), own_id, names)
+        return Title(" ".join(content.split()), names, own_id)
     title = TitleText()
     if len(content) <= _MAX_TITLE and _ONLY_CODE.fullmatch(content):
-        return Title(normalize_text(content.replace("`", "")), own_id, names)
+        return Title(normalize_text(content.replace("`", "")), names, own_id)
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
         env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
         tokens: list[Token] = []
@@ -121,7 +123,7 @@ def read_title(
     else:
         title.add(content)
     shown, fragments = title.without_permalinks() if named else (title.whole(), ())
-    return Title(normalize_text(shown), own_id, (*fragments, *names, *title.names))
+    return Title(normalize_text(shown), (*fragments, *names, *title.names), own_id)
 
 
 def without_attributes(content: str) -> str:

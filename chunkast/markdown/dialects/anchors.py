@@ -35,19 +35,23 @@ ANCHORS: Final = regex.compile(
     rf"(?:\s*+(?=<\w+\s[^<>]*?\b(?:id|name)\s*=){_OPENING}(?:(?<=/>)|\s*+</\1\s*>))++\s*",
     regex.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(r"\s([^\s\"'<>/=]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=`]+)))?")
 _CLOSING = re.compile(r"</a\s*>", re.IGNORECASE)
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 
 
 def attribute_of(tag: str, *names: str) -> str:
     """Return the value of the first attribute of an HTML tag that has one of ``names``, or ""."""
-    value = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=`]+))"
-    found = re.search(rf"\s(?:{'|'.join(names)})\s*=\s*{value}", tag, re.IGNORECASE)
-    return next(filter(None, found.groups()), "") if found else ""
+    for found in _ATTRIBUTE.finditer(tag):
+        if found[1].lower() in names:
+            return next(filter(None, found.groups()[1:]), "")
+    return ""
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names of the HTML anchors in ``text``, and of the targets."""
+    if not text:
+        return ()
     names = (attribute_of(tag[0], "id", "name") for tag in _TAG.finditer(text))
     return (*filter(None, names), *_TARGET.findall(text))
 
