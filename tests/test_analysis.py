@@ -75,6 +75,7 @@ NESTED.append(NESTED)
 TEXT = "Some text\n\nmore.\n\n"
 POSITIONS: list[Any] = [-1, 19, 1.0, None]
 PATHS: list[Any] = [(), ("A", 5), "A"]
+ANCHORS: list[Any] = ["x", ["x"], (5,)]
 ANY: Any = None
 WRONG: list[tuple[str, Any]] = [
     *(("break_points", BreakPoint(pos, 5, "x")) for pos in POSITIONS),
@@ -83,6 +84,7 @@ WRONG: list[tuple[str, Any]] = [
     *(("regions", ProtectedRegion(*span)) for span in ((3, 3), (5, 3), (0, 99))),
     *(("headings", Heading(0, 3, level, "A", ("A",))) for level in (0, 10**400)),
     *(("headings", Heading(0, 3, 1, "A", path)) for path in PATHS),
+    *(("headings", Heading(0, 3, 1, "A", ("A",), "", names)) for names in ANCHORS),
     *(("annotations", Annotation(0, 3, "x", value)) for value in (math.nan, {1: 2}, (1,), NESTED)),
     ("annotations", Annotation(0, 3, "front_matter", 1)),
     ("replacements", Replacement(0, 99)),
