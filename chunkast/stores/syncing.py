@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError, StoreError, check_count, describe
 from chunkast.model import Chunk
-from chunkast.stores.anchors import anchors_in
+from chunkast.stores.chunk_anchors import anchors_in
 from chunkast.stores.overwrites import Pending, ordered
 from chunkast.stores.row_writer import RowWriter
 from chunkast.stores.sync_report import SyncError, SyncReport
