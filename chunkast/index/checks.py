@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import COLUMNS, SELECT, read_row
-from chunkast.index.schema import VERSION, WORDS_TABLE, version_of
+from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, version_of
+from chunkast.index.stored_vectors import SELECT_BLOCKS, Block, read_block
 from chunkast.text.source_map import encode
 
 __all__ = (
     "DIGEST",
     "Saved",
+    "delete_damaged_vectors",
     "digest_of",
     "faults",
     "json_setting",
     "quick_fault",
     "rebuild_reasons",
     "salvage",
+    "salvage_vectors",
     "settings_of",
     "text_hash",
 )
@@ -31,7 +34,7 @@ __all__ = (
 DIGEST: Final = "digest"
 # The tables of the schema, and those in which SQLite stores the full-text index.
 _SEARCH_TABLES: Final = ("search", "search_data", "search_idx", "search_docsize", "search_config")
-_TABLES: Final = frozenset({"settings", "documents", "chunks", *_SEARCH_TABLES})
+_TABLES: Final = frozenset({"settings", "documents", "chunks", "vector_blocks", *_SEARCH_TABLES})
 _CHECK_WORDS: Final = "INSERT INTO search (search) VALUES ('integrity-check')"
 
 
@@ -55,8 +58,9 @@ def _structure_fault(connection: sqlite3.Connection, check: str) -> str:
     tables = _tables(connection)
     if missing := sorted(_TABLES - tables.keys()):
         return f"its table {missing[0]} is missing"
-    if tables["search"] != WORDS_TABLE:
-        return "its table search differs from the schema"
+    for name, expected in (("search", WORDS_TABLE), ("vector_blocks", VECTORS_TABLE)):
+        if tables[name] != expected:
+            return f"its table {name} differs from the schema"
     return ""
 
 
@@ -115,11 +119,16 @@ def _fault_lines(connection: sqlite3.Connection) -> Iterator[str]:
         yield fault
     if not _words_are_whole(connection):
         yield "its full-text index is damaged"
-    for row in connection.execute(SELECT):
-        try:
-            read_row(row)
-        except DamageError as error:
-            yield str(error)
+    readers: tuple[tuple[str, Callable[[Any], object]], ...] = (
+        (SELECT, read_row),
+        (SELECT_BLOCKS, read_block),
+    )
+    for query, read in readers:
+        for row in connection.execute(query):
+            try:
+                read(row)
+            except DamageError as error:
+                yield str(error)
     query = "SELECT source, text, text_hash FROM documents WHERE text IS NOT NULL"
     for source, text, stored in connection.execute(query):
         if text_hash(encode(str(text))) != stored:
@@ -195,6 +204,30 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
     except (sqlite3.DatabaseError, KeyError) as error:
         _raise_if_stopped(error)
     return [*saved.values()]
+
+
+def salvage_vectors(connection: sqlite3.Connection) -> list[Block]:
+    """Return the undamaged vectors of a database that is too damaged to be written."""
+    saved: list[Block] = []
+    try:
+        with _any_text(connection):
+            for row in connection.execute(SELECT_BLOCKS):
+                with suppress(DamageError):
+                    saved.append(read_block(row))
+    except sqlite3.DatabaseError as error:
+        _raise_if_stopped(error)
+    return saved
+
+
+def delete_damaged_vectors(connection: sqlite3.Connection) -> None:
+    """Delete the vectors that are damaged, within the open transaction."""
+    with _any_text(connection):
+        for (number,) in connection.execute("SELECT number FROM vector_blocks").fetchall():
+            row = connection.execute(f"{SELECT_BLOCKS} WHERE number = ?", (number,)).fetchone()
+            try:
+                read_block(row)
+            except DamageError:
+                connection.execute("DELETE FROM vector_blocks WHERE number = ?", (number,))
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:

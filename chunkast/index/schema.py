@@ -14,6 +14,7 @@ from chunkast.index.connection import Connection, store_errors
 
 __all__ = (
     "INSERT_WORDS",
+    "VECTORS_TABLE",
     "VERSION",
     "WORDS_TABLE",
     "connect",
@@ -41,8 +42,18 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
+# A row has about a thousand vectors of one model; see ``stored_vectors``.
+VECTORS_TABLE: Final = """CREATE TABLE vector_blocks (
+        number INTEGER PRIMARY KEY,
+        model TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        hashes TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
+        vectors BLOB NOT NULL
+    )"""
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
-VERSION: Final = 6
+VERSION: Final = 7
 _SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.
@@ -86,6 +97,7 @@ _SCHEMA: Final = (
     )""",
     "CREATE INDEX chunks_by_place ON chunks (document, position)",
     "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
+    "CREATE INDEX chunks_by_vector ON chunks (embed_hash)",
     WORDS_TABLE,
 )
 
@@ -235,13 +247,15 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def empty(connection: sqlite3.Connection) -> bool:
-    """Create the tables again, without rows, within the open transaction.
+    """Create the tables again, without rows except vectors, within the open transaction.
 
     Returns False if the file is too damaged for that.
     """
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             return False
+        if _vectors_table(connection) not in ((), (VECTORS_TABLE,)):
+            connection.execute("DROP TABLE vector_blocks")
         for table in ("search", "chunks", "documents", "settings"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         _create_tables(connection)
@@ -253,8 +267,16 @@ def empty(connection: sqlite3.Connection) -> bool:
 def _create_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA:
         connection.execute(statement)
+    if not _vectors_table(connection):
+        connection.execute(VECTORS_TABLE)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+
+
+def _vectors_table(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the statement that made the table of vectors, or an empty tuple if there is none."""
+    query = "SELECT sql FROM sqlite_schema WHERE name = 'vector_blocks'"
+    return tuple(connection.execute(query).fetchone() or ())
 
 
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:

@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, overload
 
-from chunkast.errors import ConfigError, StoreError
+from chunkast.errors import ConfigError, StoreError, check_count
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
+from chunkast.index.embedding import Embed, embedded
 from chunkast.index.parts import Span
 from chunkast.index.ranking import ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
+from chunkast.index.stored_vectors import MODEL, StoredVectors, blocks, prune, put
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -95,44 +98,157 @@ class Store:
         chunker: Chunker,
         *,
         dry_run: bool = False,
+        remove_missing: bool = True,
+        embed: Embed | None = None,
+        model: str | None = None,
     ) -> IndexReport:
         """Make the index contain exactly the given documents, and return a report of the changes.
 
-        ``documents`` are ``(source, text)`` pairs. A notebook may be used instead of a text; see
-        :func:`chunkast.notebook.read_notebook`. Documents that are already stored with the
-        same text and configuration are not chunked again. With ``dry_run``, nothing is stored.
+        documents: ``(source, text)`` pairs. A notebook may be used instead of a text; see
+            :func:`chunkast.notebook.read_notebook`. Documents that are already stored with the same
+            text and configuration are not chunked again.
+        dry_run: store nothing, and do not call ``embed``.
+        remove_missing: remove all other documents; if false, leave them alone.
+        embed: a function that embeds texts: see :meth:`embed_missing`. It is called once all
+            documents are stored.
+        model: the name of the embedding model, which the index remembers; by default the
+            remembered one. A model that is new to the index has no vectors yet.
 
         Raises ``StoreError`` if the index cannot be written, and ``ConfigError`` if a source occurs
-        twice; in both cases, nothing is stored.
+        twice; in both cases, nothing is stored. Raises ``ConfigError`` for ``embed`` without a
+        model. Raises ``StoreError`` if ``embed`` fails; the documents are stored then.
         """
-        with self.writing(chunker, dry_run=dry_run) as run:
+        self._check_model(embed, model)
+        with self.writing(chunker, dry_run=dry_run, model=model) as run:
             for source, document in documents:
                 if run.knows(source, document_hash(document)):
                     run.keep(source)
                     continue
                 run.put(index_document(chunker, source, document))
-            for source in run.absent():
+            for source in run.absent() if remove_missing else ():
+                run.remove(source)
+        if embed is not None and not dry_run:
+            run.report.embedded = self.embed_missing(embed)
+        return run.report
+
+    def remove(self, sources: Iterable[str]) -> IndexReport:
+        """Remove documents, and return a report of the changes.
+
+        Raises ``StoreError`` if a document is not in the index, or if the index is damaged; in both
+        cases, nothing is removed.
+        """
+        if isinstance(sources, str):
+            raise ConfigError("sources", sources, "must be a list of sources")
+        removed = dict.fromkeys(map(without_surrogates, sources))
+        with self._snapshot():
+            self._completed()
+        with self.writing(None) as run:
+            for source in removed:
+                if source not in run.absent():
+                    raise StoreError(self.path, f"has no document {source!r}")
+            for source in removed:
                 run.remove(source)
         return run.report
+
+    def embed_missing(
+        self,
+        embed: Embed,
+        *,
+        batch_size: int = 64,
+        on_batch: Callable[[int], object] = lambda _: None,
+    ) -> int:
+        """Embed all texts that have no vector of the index's model; return their number.
+
+        embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns as
+            many vectors, in order: lists, tuples or the rows of an array.
+        batch_size: the maximum number of texts to embed at once.
+        on_batch: called with the number of texts in a batch, once their vectors are stored.
+
+        Each batch is stored before the next is embedded. Raises ``StoreError`` if ``embed`` fails,
+        or returns anything but vectors of the index's size; that batch is not stored.
+        """
+        check_count("batch_size", batch_size)
+        self._check_model(embed, None)
+        with self._snapshot():
+            vectors = StoredVectors(self._connection, self._completed()[MODEL])
+            numbers = [*vectors.missing().values()]
+        count = 0
+        for start in range(0, len(numbers), batch_size):
+            texts = self._texts(numbers[start : start + batch_size], vectors.hashes)
+            if not texts:
+                continue
+            results = embedded(embed, [*texts.values()], vectors.size, self.path)
+            with self._changing():
+                vectors.add(dict(zip(texts, results, strict=True)))
+            count += len(texts)
+            on_batch(len(texts))
+        return count
+
+    def _texts(self, numbers: Sequence[int], known: set[str]) -> dict[str, str]:
+        """Return the texts to embed of some chunks, by hash, except those with a ``known`` hash.
+
+        Another process may have changed or removed the chunks.
+        """
+        marks = ", ".join("?" * len(numbers))
+        query = f"{JOINED} WHERE chunks.number IN ({marks}) ORDER BY chunks.number"
+        with self._snapshot():
+            chunks = [read_row(row)[2] for row in self._connection.execute(query, numbers)]
+        return {each.embed_hash: each.embed_text for each in chunks if each.embed_hash not in known}
+
+    def prune_vectors(self) -> int:
+        """Delete the vectors of removed texts and of other models, and return their number."""
+        with self._snapshot():
+            model = self._completed().get(MODEL, "")
+        with self._changing():
+            return prune(self._connection, model)
+
+    def _check_model(self, embed: Embed | None, model: str | None) -> None:
+        """Raise ``ConfigError`` for an invalid model, and for ``embed`` without a known model."""
+        if embed is not None and not callable(embed):
+            raise ConfigError("embed", embed, "must be a function that takes a list of texts")
+        if model is None:
+            valid = embed is None or bool(self.remembered().get(MODEL))
+        else:
+            valid = isinstance(model, str) and model != ""
+        if not valid:
+            raise ConfigError("model", model, "must be the name of the embedding model")
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Run a transaction that changes vectors in a ``with`` block."""
+        self._checked_state = None
+        with store_errors(self.path, self._connection):
+            schema.lock(self._connection)
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
 
     @contextmanager
     def writing(
         self,
-        chunker: Chunker,
+        chunker: Chunker | None,
         *,
         dry_run: bool = False,
+        model: str | None = None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> Iterator[Writing]:
         """Run a transaction in a ``with`` block: store all its changes at the end, or none of them.
 
-        ``chunker`` is the chunker that makes the chunks. If another process is writing, ``on_wait``
-        is called, and the transaction waits. Raises ``StoreError`` if the index cannot be written.
+        ``chunker`` is the chunker that makes the chunks; without one, documents can only be
+        removed. ``model`` is the name of the embedding model, if it changes. If another process is
+        writing, ``on_wait`` is called, and the transaction waits. Raises ``StoreError`` if the index
+        cannot be written.
         """
         self._writing = True
         self._checked_state = None
         try:
             with store_errors(self.path, self._connection):
                 run = self._begin(chunker, on_wait, dry_run=dry_run)
+                if model:
+                    run.settings[MODEL] = without_surrogates(model)
             with store_errors(self.path, self._connection):
                 yield run
                 run.finish()
@@ -145,7 +261,9 @@ class Store:
         if self._file != self._file_there():
             raise StoreError(self.path, "was removed while it was written; run this again")
 
-    def _begin(self, chunker: Chunker, on_wait: Callable[[], None], *, dry_run: bool) -> Writing:
+    def _begin(
+        self, chunker: Chunker | None, on_wait: Callable[[], None], *, dry_run: bool
+    ) -> Writing:
         """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
         reasons: list[str] = []
         saved: list[checks.Saved] = []
@@ -159,8 +277,13 @@ class Store:
                 saved = checks.salvage(self._connection)
                 settings.pop(checks.DIGEST, None)
                 whole = schema.empty(self._connection)
+                if whole:
+                    checks.delete_damaged_vectors(self._connection)
         if not whole:
+            vectors = checks.salvage_vectors(self._connection)
             self._replace_file(on_wait, dry_run=dry_run)
+            for block in vectors:
+                put(self._connection, block)
             reasons = reasons or ["SQLite cannot read it"]
         run = Writing(self._connection, chunker, settings, saved)
         run.report.faults = reasons
@@ -229,6 +352,14 @@ class Store:
         """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
         with self._snapshot():
             return checks.digest_of(self._connection)
+
+    def vectors(self) -> Iterator[tuple[str, tuple[float, ...]]]:
+        """Yield the ``embed_hash`` of each embedded text, and its vector of the index's model."""
+        with self._snapshot():
+            model = self._completed().get(MODEL, "")
+            stored = [*blocks(self._connection, "WHERE model = ?", model)]
+        for block in stored:
+            yield from zip(block.hashes, iter_unpack(f"<{block.size}f", block.data), strict=True)
 
     def search(
         self,

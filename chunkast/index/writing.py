@@ -16,6 +16,7 @@ from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
 from chunkast.index.remembered import options_of
 from chunkast.index.rows import COLUMNS, values_of
 from chunkast.index.schema import INSERT_WORDS
+from chunkast.index.stored_vectors import MODEL, StoredVectors
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -95,7 +96,9 @@ class IndexReport:
     """The changes that a run made to the index.
 
     added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, but
-        for all documents together; vectors are reused across the whole index.
+        for all documents together; vectors are reused across the whole index. If the index has a
+        model, ``embed`` has a chunk for each text without a vector when the run began to embed.
+    embedded: the number of texts that were embedded.
     unchanged: the number of unchanged chunks.
     documents: the number of documents in the run.
     written: the number of documents that were new or had changed.
@@ -112,6 +115,7 @@ class IndexReport:
     moved: list[str] = field(default_factory=list)
     reuse: dict[str, str] = field(default_factory=dict)
     repeats: list[str] = field(default_factory=list)
+    embedded: int = 0
     unchanged: int = 0
     documents: int = 0
     written: int = 0
@@ -177,21 +181,25 @@ class Writing:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        chunker: Chunker,
+        chunker: Chunker | None,
         settings: dict[str, str],
         saved: Iterable[Saved] = (),
     ) -> None:
         """Begin with the stored documents, or with those ``saved`` from a database before it.
 
-        Saved documents are chunked again, unless their files cannot be read.
+        Saved documents are chunked again, unless their files cannot be read. Without ``chunker``,
+        documents can only be removed.
         """
         self._connection = connection
-        encoding = chunker.counter.name
-        self._config = config_values(chunker.config, encoding)
-        self._options = options_of(chunker)
-        self._fingerprint = fingerprint(chunker.config, encoding)
         self._before = settings
         self.settings = dict(settings)
+        self._fingerprint = ""
+        if chunker is not None:
+            encoding = chunker.counter.name
+            config = config_values(chunker.config, encoding)
+            self.settings["config"] = json.dumps(config, sort_keys=True)
+            self.settings["options"] = json.dumps(options_of(chunker), sort_keys=True)
+            self._fingerprint = fingerprint(chunker.config, encoding)
         self.report = IndexReport()
         self._counted: set[str] = set()
         for document in saved:
@@ -255,14 +263,27 @@ class Writing:
         settings = self.settings
         if self._vectors is not None or DIGEST not in settings:
             settings[DIGEST] = digest_of(self._connection)
-        settings["config"] = json.dumps(self._config, sort_keys=True)
-        settings["options"] = json.dumps(self._options, sort_keys=True)
         if settings != self._before:
             put_setting = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
             self._connection.executemany(put_setting, settings.items())
         report = self.report
         report.unchanged = self._chunks_before - len(report.changed) - len(report.removed)
         report.digest = settings[DIGEST]
+        if settings.get(MODEL):
+            self._list_unembedded(settings[MODEL])
+
+    def _list_unembedded(self, model: str) -> None:
+        """Replace the report's ``embed`` with a chunk for each text without a vector."""
+        missing = StoredVectors(self._connection, model).missing()
+        query = "SELECT id FROM chunks WHERE number = ?"
+        self.report.embed = [
+            self._embedded.get(text) or self._connection.execute(query, (number,)).fetchone()[0]
+            for text, number in missing.items()
+        ]
+        # A chunk whose vector was to be reused may never have had one.
+        listed = set(self.report.embed)
+        reuse = self.report.reuse.items()
+        self.report.reuse = {new: holder for new, holder in reuse if new not in listed}
 
     def _replace_chunks(self, document: int | None, current: list[_Row]) -> None:
         """Replace the stored chunks of a document with the ``current`` chunks.

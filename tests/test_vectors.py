@@ -1,0 +1,375 @@
+"""Vectors in the index: each text is embedded once, and nothing that was paid for is lost."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkast import Chunker, ConfigError, StoreError
+from chunkast.index import Store
+from chunkast.index.schema import VERSION
+from chunkast.text.hashes import content_hash
+from tests.strategies import documents
+from tests.test_documents import notebook
+
+SIZE = 8
+CHUNKER = Chunker(max_tokens=40, overlap=0, min_tokens=0)
+GUIDE = "# Guide\n\nA line.\n\n## Water\n\nCarry two litres.\n\n## Food\n\nEvery hut sells soup.\n"
+HUTS = "# Huts\n\nHuts are open.\n\n## Beds\n\nA bed costs ten crowns.\n"
+
+
+def vector_of(text: str, size: int = SIZE) -> list[float]:
+    """Return a vector that depends on the words of a text; single precision can store it."""
+    numbers = struct.unpack(f"{size}b", sha256(content_hash(text).encode()).digest()[:size])
+    return [number / 64 for number in numbers]
+
+
+class Embedder:
+    """Embeds texts, and counts them; ``fail_after`` is the number of batches that succeed."""
+
+    def __init__(self, fail_after: int | None = None) -> None:
+        self.batches: list[int] = []
+        self._fail_after = fail_after
+
+    def __call__(self, texts: list[str]) -> list[list[float]]:
+        if self._fail_after == len(self.batches):
+            raise OSError("no such host")
+        assert len(set(texts)) == len(texts) > 0
+        self.batches.append(len(texts))
+        return list(map(vector_of, texts))
+
+    @property
+    def count(self) -> int:
+        count = sum(self.batches)
+        self.batches.clear()
+        return count
+
+
+def assert_complete(store: Store) -> None:
+    """Every chunk has the vector of its text, and the index has no fault."""
+    stored = dict(store.vectors())
+    for chunk in store.chunks():
+        assert stored[chunk.embed_hash] == tuple(vector_of(chunk.embed_text))
+    assert store.faults() == []
+
+
+def filled(corpus: dict[str, str], path: str = ":memory:") -> Store:
+    store = Store(path, create=True)
+    store.update(corpus.items(), CHUNKER, embed=Embedder(), model="words")
+    return store
+
+
+# Updates
+
+
+def test_each_text_is_embedded_once() -> None:
+    embed = Embedder()
+    corpus = {"a.md": GUIDE, "b.md": HUTS, "copy.md": GUIDE}
+    with Store(":memory:", create=True) as store:
+        report = store.update(corpus.items(), CHUNKER, embed=embed, model="words")
+        assert (len(report.embed), report.embedded, embed.count) == (5, 5, 5)
+        assert_complete(store)
+        # The model is remembered.
+        report = store.update(corpus.items(), CHUNKER, embed=embed)
+        assert (report.embed, report.embedded, embed.count) == ([], 0, 0)
+        corpus["b.md"] = HUTS.replace("ten", "nine")
+        report = store.update(corpus.items(), CHUNKER)
+        beds = [chunk.id for chunk in store.chunks("b.md") if "nine" in chunk.text]
+        # Without a function, what has no vector is counted in every run.
+        assert (report.embed, report.embedded) == (beds, 0)
+        assert store.update(corpus.items(), CHUNKER).embed == beds
+        assert store.update(corpus.items(), CHUNKER, embed=embed, dry_run=True).embed == beds
+        assert embed.count == 0
+        assert store.update(corpus.items(), CHUNKER, embed=embed).embedded == 1
+        assert_complete(store)
+
+
+def test_an_index_without_a_model_counts_what_is_new_as_before() -> None:
+    with Store(":memory:", create=True) as store:
+        assert len(store.update([("a.md", GUIDE)], CHUNKER).embed) == 3
+        assert store.update([("a.md", GUIDE)], CHUNKER).embed == []
+        assert list(store.vectors()) == []
+        report = store.update([("a.md", GUIDE)], CHUNKER, embed=Embedder(), model="words")
+        assert (len(report.embed), report.embedded, report.written) == (3, 3, 0)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abc"), documents(), max_size=3), min_size=2),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=max(settings().max_examples // 5, 10), deadline=None)
+def test_after_any_edits_the_vectors_are_those_of_a_new_index(
+    states: Sequence[dict[str, str]], chance: random.Random
+) -> None:
+    with Store(":memory:", create=True) as store:
+        store.update((), CHUNKER, model="words")
+        seen: set[str] = set()
+        for corpus in states:
+            embed = Embedder(chance.choice([None, 0, 1]))
+            report = store.update(corpus.items(), CHUNKER)
+            current = {chunk.embed_hash: chunk.id for chunk in store.chunks()}
+            assert len(report.embed) == len(current.keys() - dict(store.vectors()).keys())
+            assert not set(report.embed) & report.reuse.keys()
+            try:
+                store.embed_missing(embed, batch_size=2)
+            except StoreError as error:
+                assert "no such host" in str(error)  # noqa: PT017
+            vectors = dict(store.vectors())
+            assert seen <= vectors.keys()
+            seen |= vectors.keys()
+        store.embed_missing(Embedder())
+        assert_complete(store)
+        store.prune_vectors()
+        with filled(states[-1]) as anew:
+            assert dict(store.vectors()) == dict(anew.vectors())
+
+
+def test_one_document_at_a_time() -> None:
+    embed = Embedder()
+    with Store(":memory:", create=True) as store:
+        for source, text in (("a.md", GUIDE), ("b.md", HUTS)):
+            pairs = [(source, text)]
+            store.update(pairs, CHUNKER, remove_missing=False, embed=embed, model="words")
+        assert list(store.outline()) == ["a.md", "b.md"]
+        edited = [("b.md", HUTS.replace("ten", "nine"))]
+        report = store.update(edited, CHUNKER, remove_missing=False, embed=embed)
+        assert str(report) == "added 0, changed 1, unchanged 4, removed 0, moved 0"
+        assert embed.batches == [3, 2, 1]
+        with pytest.raises(StoreError, match=r"has no document 'no\.md'"):
+            store.remove(["a.md", "no.md"])
+        with pytest.raises(ConfigError, match=r"sources='a\.md': must be a list"):
+            store.remove("a.md")
+        options = store.settings()["options"]
+        report = store.remove(["a.md", "a.md"])
+        assert str(report) == "added 0, changed 0, unchanged 2, removed 3, moved 0"
+        assert (report.digest, report.embed) == (store.digest(), [])
+        assert list(store.outline()) == ["b.md"]
+        assert store.settings()["options"] == options
+        assert store.search("crowns")[0].source == "b.md"
+        # The text comes back: its vectors are still there.
+        report = store.update([("c.md", GUIDE)], CHUNKER, remove_missing=False, embed=embed)
+        assert (len(report.added), report.embedded) == (3, 0)
+        assert_complete(store)
+
+
+def test_documents_are_only_removed_from_an_index_that_can_be_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    with Store(path, create=True) as store, pytest.raises(StoreError, match="no run has completed"):
+        store.remove(["a.md"])
+    with filled({"a.md": GUIDE}, path) as store:
+        store._connection.execute(f"PRAGMA user_version = {VERSION - 1}")
+        with pytest.raises(StoreError, match="older chunkast"):
+            store.remove(["a.md"])
+
+
+# (a) a line at the top, (b) a word, (c) a file renamed, (d) the first heading renamed, (e) a section
+# added, (f) nothing, (g) one document alone, (h) a file deleted, (i) a notebook that lost a cell, (j) a
+# file that cannot be read: the texts embedded, and the changes.
+CELLS = (("markdown", "# Notebook\n\nOne.", "aa"), ("code", "two = 2", "bb"))
+CORPUS: dict[str, Any] = {"a.md": GUIDE, "b.md": HUTS, "n.ipynb": notebook(*CELLS)}
+WITHOUT_B = {name: text for name, text in CORPUS.items() if name != "b.md"}
+EDITS: dict[str, tuple[dict[str, Any], bool, int, str]] = {
+    "line at the top": ({**CORPUS, "a.md": f"A line.\n\n{GUIDE}"}, True, 1, "1 0 7 0 3"),
+    "word changed": ({**CORPUS, "a.md": GUIDE.replace("two", "three")}, True, 1, "0 1 6 0 1"),
+    "file renamed": ({**WITHOUT_B, "c.md": HUTS}, True, 0, "2 0 5 2 0"),
+    "heading renamed": ({**CORPUS, "a.md": GUIDE.replace("Guide", "Walk")}, True, 3, "3 0 4 3 0"),
+    "section added": ({**CORPUS, "a.md": f"{GUIDE}\n## Bus\n\nNone.\n"}, True, 1, "1 0 7 0 0"),
+    "nothing": (CORPUS, True, 0, "0 0 7 0 0"),
+    "one document": ({"b.md": HUTS.replace("ten", "six")}, False, 1, "0 1 6 0 0"),
+    "file deleted": (WITHOUT_B, True, 0, "0 0 5 2 0"),
+    "cell lost": ({**CORPUS, "n.ipynb": notebook(CELLS[0])}, True, 0, "0 0 6 1 0"),
+    "file unreadable": (WITHOUT_B, False, 0, "0 0 7 0 0"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_an_edit_costs(edit: str) -> None:
+    after, remove_missing, texts, changes = EDITS[edit]
+    embed = Embedder()
+    with Store(":memory:", create=True) as store:
+        store.update(CORPUS.items(), CHUNKER, embed=embed, model="words")
+        assert embed.count == 7
+        report = store.update(after.items(), CHUNKER, remove_missing=remove_missing, embed=embed)
+        counts = [report.added, report.changed, report.removed, report.moved]
+        added, changed, removed, moved = map(len, counts)
+        assert f"{added} {changed} {report.unchanged} {removed} {moved}" == changes
+        assert embed.count == report.embedded == texts
+        assert_complete(store)
+
+
+# Failures
+
+
+def test_a_run_that_failed_goes_on_with_what_is_missing() -> None:
+    corpus = {f"{n}.md": f"# {n}\n\nText {n}.\n" for n in range(150)}
+    with Store(":memory:", create=True) as store:
+        with pytest.raises(StoreError, match="embed failed: OSError: no such host"):
+            store.update(corpus.items(), CHUNKER, embed=Embedder(fail_after=2), model="words")
+        assert len(list(store.chunks())) == 150
+        assert len(store.update(corpus.items(), CHUNKER).embed) == 150 - 2 * 64
+        done: list[int] = []
+        embed = Embedder()
+        assert store.embed_missing(embed, batch_size=10, on_batch=done.append) == 22
+        assert done == embed.batches == [10, 10, 2]
+        assert_complete(store)
+
+
+def two(_: list[str]) -> list[list[float]]:
+    return [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (two, "returned 2 vectors for 1 texts"),
+        (lambda _: [[1.0] * 7], r"returned a vector of 7 numbers; the index has 8"),
+        (lambda _: [[]], "returned a vector of 0 numbers"),
+        (lambda _: [[float("nan")] * 8], "a number that is not finite"),
+        (lambda _: [[1e39] * 8], "a number that is not finite"),
+        (lambda _: [["x"] * 8], "embed failed: ValueError"),
+        (lambda _: None, "embed failed: TypeError"),
+    ],
+)
+def test_a_wrong_answer_is_not_stored(answer: Callable[[list[str]], Any], message: str) -> None:
+    with filled({"a.md": HUTS}) as store:
+        edited = HUTS.replace("ten", "nine")
+        before = dict(store.vectors())
+        with pytest.raises(StoreError, match=message):
+            store.update([("a.md", edited)], CHUNKER, embed=answer)
+        assert dict(store.vectors()) == before
+        assert len(store.update([("a.md", edited)], CHUNKER, embed=Embedder()).embed) == 1
+        assert_complete(store)
+
+
+def test_rows_of_an_array_are_vectors() -> None:
+    numpy = pytest.importorskip("numpy")
+    with Store(":memory:", create=True) as store:
+        rows: Callable[[list[str]], Any] = lambda texts: numpy.array(list(map(vector_of, texts)))  # noqa: E731
+        store.update([("a.md", HUTS)], CHUNKER, embed=rows, model="words")
+        assert_complete(store)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"embed": two}, "model=None: must be the name"),
+        ({"embed": two, "model": ""}, "model='': must be the name"),
+        ({"model": 3}, "model=3: must be the name"),
+        ({"embed": "x", "model": "m"}, "embed='x': must be a function"),
+    ],
+)
+def test_invalid_arguments_store_nothing(options: dict[str, Any], message: str) -> None:
+    with Store(":memory:", create=True) as store:
+        with pytest.raises(ConfigError, match=message):
+            store.update([("a.md", HUTS)], CHUNKER, **options)
+        assert list(store.chunks()) == []
+        with pytest.raises(ConfigError, match="model=None"):
+            store.embed_missing(two)
+    with filled({}) as store, pytest.raises(ConfigError, match="batch_size=0"):
+        store.embed_missing(two, batch_size=0)
+
+
+# What is kept
+
+
+def test_vectors_are_pruned_only_on_request() -> None:
+    with filled({"a.md": GUIDE, "b.md": HUTS}) as store:
+        store.remove(["a.md"])
+        assert len(dict(store.vectors())) == 5
+        assert store.prune_vectors() == 3
+        assert store.prune_vectors() == 0
+        assert_complete(store)
+        # Another model, and back: vectors of both are kept until then.
+        embed = Embedder()
+        store.update([("b.md", HUTS)], CHUNKER, embed=embed, model="other")
+        store.update([("b.md", HUTS)], CHUNKER, embed=embed, model="words")
+        assert embed.count == 2
+        assert store.prune_vectors() == 2
+        assert_complete(store)
+
+
+def test_many_batches_become_few_rows() -> None:
+    corpus = {f"{n}.md": f"# {n}\n\nText {n}.\n" for n in range(1_100)}
+    with Store(":memory:", create=True) as store:
+        store.update(corpus.items(), CHUNKER, model="words")
+        store.embed_missing(Embedder(), batch_size=50)
+        (rows,) = store._connection.execute("SELECT count(*) FROM vector_blocks").fetchone()
+        assert rows == 1 + 2
+        assert len(list(store.vectors())) == 1_100
+        store.update(list(corpus.items())[::2], CHUNKER)
+        assert store.prune_vectors() == 550
+        assert_complete(store)
+
+
+def test_two_processes_that_embed_the_same_texts_store_them_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    with Store(path, create=True) as one, Store(path) as other:
+        one.update([("a.md", GUIDE)], CHUNKER, model="words")
+
+        def slow(texts: list[str]) -> list[list[float]]:
+            other.embed_missing(Embedder(), batch_size=1)
+            return Embedder()(texts)
+
+        one.embed_missing(slow, batch_size=2)
+        assert len(list(one.vectors())) == 3
+        assert_complete(other)
+
+
+def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
+    """Change the file with other means; return the faults that the next run saw, and its texts."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    embed = Embedder()
+    with Store(path) as store:
+        report = store.update([("a.md", GUIDE)], CHUNKER, embed=embed)
+        assert_complete(store)
+        return report.faults, embed.count
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault", "texts"),
+    [
+        (f"PRAGMA user_version = {VERSION - 1}", "its schema has version", 0),
+        ("UPDATE documents SET text = 'x'", "the text of a.md is damaged", 0),
+        ("DROP TABLE search", "its table search", 0),
+        ("UPDATE vector_blocks SET vectors = zeroblob(length(vectors))", "row 1 of its vectors", 3),
+        ("UPDATE vector_blocks SET size = 4", "row 1 of its vectors", 3),
+        ("UPDATE vector_blocks SET model = 'other'", "row 1 of its vectors", 3),
+        ("DROP TABLE vector_blocks", "its table vector_blocks is missing", 3),
+        ("ALTER TABLE vector_blocks ADD COLUMN more", "its table vector_blocks differs", 3),
+    ],
+)
+def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
+    tmp_path: Path, statement: str, fault: str, texts: int
+) -> None:
+    path = str(tmp_path / "a.db")
+    filled({"a.md": GUIDE}, path).close()
+    [found], embedded = rebuilt(path, [statement])
+    assert found.startswith(fault)
+    assert embedded == texts
+
+
+def test_vectors_of_a_file_that_cannot_be_written_move_to_a_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    filled({"a.md": GUIDE}, str(path)).close()
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_by_place'"
+        (page,) = connection.execute(query).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size : page * size] = b"\xff" * size
+    path.write_bytes(data)
+    faults, texts = rebuilt(str(path), [])
+    assert len(faults) == 1
+    assert texts == 0
