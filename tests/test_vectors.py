@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import struct
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from hashlib import sha256
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkast import Chunker, ConfigError, StoreError
+from chunkast import Chunker, ConfigError, MissingPackageError, StoreError
 from chunkast.index import Store
 from chunkast.index.schema import VERSION
 from chunkast.text.hashes import content_hash
@@ -373,3 +374,115 @@ def test_vectors_of_a_file_that_cannot_be_written_move_to_a_new_one(tmp_path: Pa
     faults, texts = rebuilt(str(path), [])
     assert len(faults) == 1
     assert texts == 0
+
+
+# Searching
+
+
+def unit(*numbers: float) -> list[float]:
+    return [*numbers, *[0.0] * (SIZE - len(numbers))]
+
+
+PLACES = {
+    "ferry.md": ("The ferry leaves at nine.", unit(1)),
+    "boat.md": ("A vessel departs in the morning.", unit(0.9, 0.1)),
+    "copy.md": ("A vessel departs in the morning.", unit(0.9, 0.1)),
+    "soup.md": ("Huts sell soup.", unit(0, 1)),
+}
+
+
+def placed(**more: tuple[str, list[float]]) -> Store:
+    """An index of ``PLACES``, whose texts have the given vectors."""
+    corpus = PLACES | more
+    store = Store(":memory:", create=True)
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [next(v for text, v in corpus.values() if text in each) for each in texts]
+
+    documents = [(source, text) for source, (text, _) in corpus.items()]
+    store.update(documents, CHUNKER, embed=embed, model="places")
+    return store
+
+
+def test_words_and_vectors_are_joined_by_their_ranks() -> None:
+    pytest.importorskip("numpy")
+    with placed() as store:
+        assert store.embedding_model() == ("places", SIZE)
+        assert [hit.source for hit in store.search("ferry")] == ["ferry.md"]
+        hits = store.search("ferry", vector=unit(1))
+        assert [hit.source for hit in hits] == ["ferry.md", "boat.md", "copy.md", "soup.md"]
+        assert [hit.score for hit in hits] == [
+            pytest.approx(score) for score in (2 / 61, 1 / 62, 1 / 63, 1 / 64)
+        ]
+        # Length does not count, nor do words that are not there.
+        assert next(hit.source for hit in store.search("zebra", vector=unit(0, 9))) == "soup.md"
+        assert next(hit.source for hit in store.search("", vector=unit(0, 9))) == "soup.md"
+        assert [hit.source for hit in store.search("soup", limit=1, vector=unit(1))] == ["soup.md"]
+        # Within a budget and some documents.
+        [hit] = store.search("", 8, vector=unit(1))
+        assert (hit.source, hit.token_count) == ("ferry.md", 6)
+        found = store.search("", vector=unit(1), within="[cs]o*")
+        assert [hit.source for hit in found] == ["copy.md", "soup.md"]
+        # A removed text keeps its vector, and is no hit.
+        store.remove(["ferry.md"])
+        assert next(hit.source for hit in store.search("", vector=unit(1))) == "boat.md"
+
+
+def test_without_vectors_the_search_is_by_words() -> None:
+    with Store(":memory:", create=True) as store:
+        store.update([("a.md", GUIDE)], CHUNKER)
+        assert store.embedding_model() == ("", 0)
+        assert store.search("soup", vector=unit(1)) == store.search("soup")
+        store.update([("a.md", GUIDE)], CHUNKER, model="words")
+        assert store.embedding_model() == ("words", 0)
+        assert store.search("soup", vector=unit(1)) == store.search("soup")
+
+
+@pytest.mark.parametrize(
+    "vector", [[1.0], [0.0] * SIZE, [float("nan")] * SIZE, "abc", 7, ["x"] * 8]
+)
+def test_an_invalid_vector_is_refused(vector: Any) -> None:
+    pytest.importorskip("numpy")
+    with placed() as store, pytest.raises(ConfigError, match="must be 8 finite numbers"):
+        store.search("soup", vector=vector)
+
+
+def test_a_search_sees_the_vectors_of_every_process(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    path = str(tmp_path / "a.db")
+    with filled({"a.md": GUIDE}, path) as store, Store(path) as other:
+        for text, writer in (("Bus.", other), ("Tram.", store)):
+            assert store.search("", vector=vector_of(text))[0].text != text
+            writer.update([("b.md", text)], CHUNKER, remove_missing=False, embed=Embedder())
+            assert store.search("", vector=vector_of(text))[0].text == text
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=max(settings().max_examples // 10, 3), deadline=None)
+def test_the_nearest_of_many_vectors_are_found(seed: int) -> None:
+    numpy = pytest.importorskip("numpy")
+    chance = random.Random(seed)
+    texts = {f"{n}.md": f"Text {n}." for n in range(1_300)}
+    vectors = {name: [chance.gauss(0, 1) for _ in range(4)] for name in texts}
+    by_text = {text: vectors[name] for name, text in texts.items()}
+    with Store(":memory:", create=True) as store:
+        store.update(texts.items(), CHUNKER, model="chance")
+        store.embed_missing(lambda batch: [by_text[text] for text in batch], batch_size=400)
+        query = [chance.gauss(0, 1) for _ in range(4)]
+        rows = numpy.array([*vectors.values()], "f4")
+        likeness = rows @ numpy.array(query, "f4") / numpy.linalg.norm(rows, axis=1)
+        order = [list(texts)[at] for at in numpy.argsort(-likeness)]
+        hits = store.search("", 10**9, vector=query)
+        assert [hit.source for hit in hits] == order[:100]
+        # Only the last ones of the whole order are in these documents.
+        kept = order[-3:]
+        store.update([(name, texts[name]) for name in kept], CHUNKER)
+        assert [hit.source for hit in store.search("", vector=query)] == kept
+
+
+def test_a_search_by_vectors_needs_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with placed() as store:
+        monkeypatch.setitem(sys.modules, "numpy", None)
+        with pytest.raises(MissingPackageError, match=r"chunkast\[vectors\]"):
+            store.search("soup", vector=unit(1))
+        assert store.search("soup")

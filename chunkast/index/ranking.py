@@ -19,6 +19,7 @@ __all__ = (
     "Candidate",
     "best_section",
     "chunk_text",
+    "loaded",
     "ranked",
     "relevance",
     "sections_in",
@@ -79,7 +80,7 @@ def ranked(
         return
     rows = iter(connection.execute(_RANKED, (expression, within, within, _MAX_CHUNKS)).fetchall())
     wanted = content_words(query)
-    candidates = _loaded(connection, rows)
+    candidates = loaded(connection, rows)
     first = [
         replace(each, score=each.score * (1 + _TITLE_SHARE * _likeness(each.chunk, wanted)))
         for each in islice(candidates, _STEP_SIZE)
@@ -88,9 +89,10 @@ def ranked(
     yield from candidates
 
 
-def _loaded(
+def loaded(
     connection: sqlite3.Connection, rows: Iterator[tuple[int, float]]
 ) -> Iterator[Candidate]:
+    """Yield the chunks with these numbers and scores, in the same order."""
     while step := dict(islice(rows, _STEP_SIZE)):
         marks = ", ".join("?" * len(step))
         stored = connection.execute(f"{JOINED} WHERE chunks.number IN ({marks})", tuple(step))
@@ -160,9 +162,8 @@ def relevance(query: str, texts: Iterable[tuple[str, str]]) -> list[float]:
         connection.execute(WORDS_TABLE)
         rows = [(number, terms(title), terms(text)) for number, (title, text) in enumerate(texts)]
         connection.executemany(INSERT_WORDS, rows)
-        expression = match_expression(query)
-        found = connection.execute(
-            "SELECT rowid, -rank FROM search WHERE search MATCH ?", (expression,)
-        )
-        scores = dict(found.fetchall())
+        scores: dict[int, float] = {}
+        if expression := match_expression(query):
+            query = "SELECT rowid, -rank FROM search WHERE search MATCH ?"
+            scores = dict(connection.execute(query, (expression,)).fetchall())
     return [scores.get(number, 0.0) for number in range(len(rows))]

@@ -38,7 +38,8 @@ class Hit:
     section: the heading path of the section in the chunk that matches the query best.
     anchor: the anchor of that section, such as "install" in ``guide.md#install``; empty if there is
         none, for example in a notebook.
-    score: the relevance score, based on BM25; higher is better.
+    score: the relevance score, based on BM25, or on both rankings in a search by words and vectors;
+        higher is better.
     pages: the first and the last page that the chunk is on, from 1; ``None`` for a document without
         pages.
     part: true if ``text`` is only a part of the chunk, because the budget has no room for all of

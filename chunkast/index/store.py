@@ -14,12 +14,13 @@ from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
 from chunkast.index.embedding import Embed, embedded
+from chunkast.index.nearest import Matrix, fused
 from chunkast.index.parts import Span
-from chunkast.index.ranking import ranked
+from chunkast.index.ranking import Candidate, ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
-from chunkast.index.stored_vectors import MODEL, StoredVectors, blocks, prune, put
+from chunkast.index.stored_vectors import MODEL, StoredVectors, blocks, prune, put, size_of
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -51,6 +52,8 @@ class Store:
         # The state of the file that was last checked, and the last outline in that state.
         self._checked_state: int | None = None
         self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
+        # The vectors in that state, once a search has read them.
+        self._matrix: Matrix | None = None
         # The error of a file that SQLite cannot open; the next write creates it again.
         self._damage: DamagedFileError | None = None
         try:
@@ -361,11 +364,21 @@ class Store:
         for block in stored:
             yield from zip(block.hashes, iter_unpack(f"<{block.size}f", block.data), strict=True)
 
+    def embedding_model(self) -> tuple[str, int]:
+        """Return the name of the index's model and the size of its vectors.
+
+        The name is empty if the index has no model, and the size is 0 if it has no vectors.
+        """
+        with self._snapshot():
+            model = self._completed().get(MODEL, "")
+            return model, size_of(self._connection, model)
+
     def search(
         self,
         query: str,
         budget: int = 2_000,
         *,
+        vector: Iterable[float] | None = None,
         limit: int | None = None,
         within: str | None = None,
         expand: int | None = None,
@@ -373,12 +386,15 @@ class Store:
     ) -> list[Hit]:
         """Return the best hits for ``query`` that fit a token budget, best first.
 
-        Chunks are ranked by BM25, and titles have more weight than text. A hit omits its overlap if
-        the previous chunk is also a hit. Of a chunk that exceeds the remaining budget, the part
-        around the best match is returned: see :attr:`Hit.part`.
+        Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the best
+        100 chunks are joined with the 100 whose vectors are nearest, by reciprocal rank fusion. A
+        hit omits its overlap if the previous chunk is also a hit. Of a chunk that exceeds the
+        remaining budget, the part around the best match is returned: see :attr:`Hit.part`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.
+        vector: the vector of the query, by the model of the index. If the index has no vectors,
+            the search is by words alone.
         limit: the maximum number of hits; ``None`` for any number.
         within: a glob pattern for the sources to search, such as "docs/*".
         expand: the maximum number of tokens to which each hit is expanded, without text that a
@@ -393,8 +409,20 @@ class Store:
             if expand is not None:
                 outline_of = partial(stored.outline, chunker=chunker or stored.chunker())
                 selection = ExpandedChunks(find_parts, outline_of, expand)
-            take_best(ranked(self._connection, query, within), budget, limit, selection)
+            take_best(self._ranked(query, vector, within), budget, limit, selection)
             return list(hits(selection, query, stored.anchor))
+
+    def _ranked(
+        self, query: str, vector: Iterable[float] | None, within: str | None
+    ) -> Iterable[Candidate]:
+        """Return the chunks for a query, best first, ranked by words or by words and vectors."""
+        by_words = ranked(self._connection, query, within)
+        model = self._completed().get(MODEL, "")
+        if vector is None or not size_of(self._connection, model):
+            return by_words
+        if self._matrix is None or self._matrix.model != model:
+            self._matrix = Matrix(self._connection, model)
+        return fused([by_words, self._matrix.nearest(self._connection, vector, within)])
 
     def part(
         self, chunk: Chunk, query: str, max_tokens: int, *, chunker: Chunker | None = None
@@ -518,6 +546,7 @@ class Store:
             raise DamageError(fault)
         self._checked_state = state
         self._outlines.clear()
+        self._matrix = None
 
     @contextmanager
     def _snapshot(self, *, check: bool = True) -> Iterator[None]:

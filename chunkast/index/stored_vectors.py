@@ -24,6 +24,7 @@ __all__ = (
     "prune",
     "put",
     "read_block",
+    "size_of",
 )
 
 # The setting with the name of the model.
@@ -63,6 +64,12 @@ def put(connection: sqlite3.Connection, block: Block) -> None:
     values = (*block[:2], len(block.hashes), " ".join(block.hashes), block.checksum(), block.data)
     names = "model, size, count, hashes, checksum, vectors"
     connection.execute(f"INSERT INTO vector_blocks ({names}) VALUES (?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+
+
+def size_of(connection: sqlite3.Connection, model: str) -> int:
+    """Return the size of the vectors of a model, or 0 if there are none."""
+    query = "SELECT coalesce(max(size), 0) FROM vector_blocks WHERE model = ?"
+    return int(connection.execute(query, (model,)).fetchone()[0])
 
 
 def blocks(connection: sqlite3.Connection, where: str = "", *values: Any) -> Iterator[Block]:

@@ -1,0 +1,119 @@
+"""Finds the chunks whose vectors are nearest to that of a query, and joins two rankings."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from itertools import islice
+from math import isfinite
+from typing import Any, Final
+
+from chunkast.errors import ConfigError, MissingPackageError
+from chunkast.index.connection import DamageError
+from chunkast.index.ranking import Candidate, loaded
+from chunkast.index.stored_vectors import blocks, size_of
+
+__all__ = ("Matrix", "fused")
+
+# Each ranking contributes this many chunks, and 1 / (60 + rank) to the score of each: reciprocal
+# rank fusion.
+_DEPTH: Final = 100
+_RANK_OFFSET: Final = 60
+# The number of best vectors to sort at first.
+_SORTED: Final = 1_000
+_CHUNKS: Final = """
+    SELECT embed_hash, chunks.number
+    FROM chunks JOIN documents ON documents.number = chunks.document
+    WHERE embed_hash IN (SELECT value FROM json_each(?)) AND (? IS NULL OR source GLOB ?)
+    ORDER BY source, position
+"""
+
+
+class Matrix:
+    """The vectors of a model in memory, scaled to length 1; there is at least one.
+
+    Raises ``MissingPackageError`` without numpy, and ``DamageError`` if the vectors are damaged.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, model: str) -> None:
+        try:
+            self._numpy: Any = import_module("numpy")
+        except ImportError:
+            raise MissingPackageError("numpy", "vectors") from None
+        self.model, self.size = model, size_of(connection, model)
+        query = "SELECT sum(count) FROM vector_blocks WHERE model = ?"
+        (count,) = connection.execute(query, (model,)).fetchone()
+        self._hashes: list[str] = []
+        self._rows = self._numpy.empty((count, self.size), "f4")
+        for block in blocks(connection, "WHERE model = ?", model):
+            if block.size != self.size:
+                raise DamageError("its vectors have different sizes")
+            part = self._numpy.frombuffer(block.data, "<f4").reshape(-1, block.size)
+            lengths = self._numpy.linalg.norm(part, axis=1, keepdims=True)
+            lengths[lengths == 0] = 1
+            end = len(self._hashes) + len(part)
+            self._numpy.divide(part, lengths, out=self._rows[len(self._hashes) : end])
+            self._hashes += block.hashes
+
+    def nearest(
+        self, connection: sqlite3.Connection, vector: Iterable[float], within: str | None
+    ) -> Iterator[Candidate]:
+        """Yield the chunks whose vectors have the highest cosine similarity, best first.
+
+        ``within`` is a glob pattern that a document's source must match. Raises ``ConfigError`` for
+        a vector of another size, or without a direction.
+        """
+        numbers: list[float] = []
+        with suppress(TypeError, ValueError):
+            numbers = [float(number) for number in vector]
+        if len(numbers) != self.size or not all(map(isfinite, numbers)) or not any(numbers):
+            allowed = f"must be {self.size:,} finite numbers that are not all 0"
+            raise ConfigError("vector", vector, allowed)
+        scores = self._rows @ self._numpy.array(numbers, "f4")
+        return loaded(connection, self._chunks(connection, scores, within))
+
+    def _chunks(
+        self, connection: sqlite3.Connection, scores: Any, within: str | None
+    ) -> Iterator[tuple[int, float]]:
+        """Yield the number and the score of each chunk that has one of the vectors, best first.
+
+        A vector may have several chunks, and none after its text was removed.
+        """
+        order, step = self._order(scores), _DEPTH
+        while best := list(islice(order, step)):
+            # Without a chunk that matches, the next step is larger.
+            step *= 4
+            found: defaultdict[str, list[int]] = defaultdict(list)
+            values = json.dumps([self._hashes[at] for at in best]), within, within
+            for text, number in connection.execute(_CHUNKS, values).fetchall():
+                found[text].append(number)
+            for at in best:
+                yield from ((number, float(scores[at])) for number in found[self._hashes[at]])
+
+    def _order(self, scores: Any) -> Iterator[int]:
+        """Yield the numbers of the rows by their scores, highest first."""
+        numpy = self._numpy
+        first = numpy.arange(len(scores))
+        if len(scores) > _SORTED:
+            first = numpy.sort(numpy.argpartition(-scores, _SORTED)[:_SORTED])
+        yield from first[numpy.argsort(-scores[first], kind="stable")].tolist()
+        if len(scores) > _SORTED:
+            rest = numpy.setdiff1d(numpy.arange(len(scores)), first)
+            yield from rest[numpy.argsort(-scores[rest], kind="stable")].tolist()
+
+
+def fused(rankings: Sequence[Iterable[Candidate]]) -> list[Candidate]:
+    """Return the best chunks of all rankings, joined by reciprocal rank fusion, best first."""
+    scores: defaultdict[tuple[str | None, int], float] = defaultdict(float)
+    candidates: dict[tuple[str | None, int], Candidate] = {}
+    for ranking in rankings:
+        for rank, candidate in enumerate(islice(ranking, _DEPTH), 1):
+            scores[candidate.place] += 1 / (_RANK_OFFSET + rank)
+            candidates.setdefault(candidate.place, candidate)
+    joined = [replace(each, score=scores[place]) for place, each in candidates.items()]
+    return sorted(joined, key=lambda each: -each.score)
