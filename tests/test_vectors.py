@@ -348,7 +348,7 @@ def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
         ("UPDATE vector_blocks SET size = 4", "row 1 of its vectors", 3),
         ("UPDATE vector_blocks SET model = 'other'", "row 1 of its vectors", 3),
         ("DROP TABLE vector_blocks", "its table vector_blocks is missing", 3),
-        ("ALTER TABLE vector_blocks ADD COLUMN more", "its table vector_blocks differs", 3),
+        ("ALTER TABLE vector_blocks ADD COLUMN more", "its table vector_blocks differs", 0),
     ],
 )
 def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(

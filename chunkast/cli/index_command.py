@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.messages import counted, print_message, print_note, print_result
+from chunkast.cli.embedding_options import add_embedding, server_of
+from chunkast.cli.messages import counted, print_error, print_message, print_note, print_result
 from chunkast.cli.shared_options import (
     add_config,
     add_database,
@@ -24,11 +25,12 @@ from chunkast.errors import SourceError, StoreError, UsageError
 from chunkast.files.find import Selection, named_part
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile
+from chunkast.sources.parallel import progress_bar
 from chunkast.text.files import read_bytes
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.index import IndexedDocument, IndexReport, Store
+    from chunkast.index import EmbeddingServer, IndexedDocument, IndexReport, Store
     from chunkast.index.writing import Writing
 
 HELP: Final = "keep a database of the chunks of documents up to date"
@@ -36,8 +38,10 @@ DESCRIPTION: Final = (
     "Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted "
     "ones are removed. The database remembers the paths and options; without PATHS, the last run "
     "is repeated, from any folder. All changes are stored together at the end; an interrupted run "
-    "leaves the database unchanged. A damaged or older database is rebuilt. Prints the changes, "
-    "how many chunks need embedding, how many reuse the vector of another chunk, and the digest."
+    "leaves the database unchanged. A damaged or older database is rebuilt. With --embed-url, texts "
+    "without a vector are embedded once all chunks are stored, in batches that are stored one by "
+    "one. Prints the changes, how many texts need embedding, how many chunks reuse the vector of "
+    "another, and the digest."
 )
 EXAMPLES: Final = (
     "chunkast index docs --db chunks.db --max-tokens 512",
@@ -55,7 +59,7 @@ _SELECTING: Final = ("include", "exclude", "no_ignore", "code", "follow_links")
 # The fields of a report in JSON.
 _REPORTED: Final = (
     *("added", "changed", "unchanged", "removed", "moved"),
-    *("embed", "reuse", "repeats", "digest"),
+    *("embed", "reuse", "repeats", "embedded", "digest"),
 )
 
 
@@ -71,7 +75,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         replace="forget the paths and options of earlier runs, and remove all other documents",
         verify="check the whole database and print a line for each fault; changes nothing and "
         "takes no PATHS",
+        prune_vectors="delete the vectors of texts that are gone, and of other models",
     )
+    add_embedding(parser)
+    model = "the embedding model, which the database remembers (default: the one remembered)"
+    parser.add_argument("--embed-model", metavar="NAME", help=model)
     add_report_format(parser, "; json lists the ids")
     add_config(parser, _DEFAULTS)
 
@@ -82,15 +90,19 @@ class _Run:
 
     root: the folder that sources were relative to, or ``None``.
     config: the configuration of the last run, as options, or ``None`` if there was none.
+    server: the server that embeds texts, or ``None``.
     """
 
     options: Namespace
     tally: Tally = field(default_factory=Tally)
     root: str | None = None
     config: dict[str, Any] | None = None
+    server: EmbeddingServer | None = None
 
     def recall(self, settings: Mapping[str, str]) -> None:
         """Use the settings of a database for whatever the command does not give."""
+        from chunkast.index.stored_vectors import MODEL
+
         self.root = settings.get(_ROOT)
         # The values of PATHS and of the options in ``_SELECTING``.
         selection = _json(settings.get(_RUN)) or {}
@@ -99,6 +111,10 @@ class _Run:
             # A file never allows a download.
             self.config.pop("allow_download", None)
         options = self.options
+        model = options.embed_model or settings.get(MODEL)
+        if options.embed_url and not model:
+            raise UsageError("--embed-model missing: the database has no model yet")
+        self.server = server_of(options, model) if model else None
         if options.replace:
             return
         for name in ("paths", *_SELECTING):
@@ -171,17 +187,46 @@ def run(options: Namespace) -> int:
     this = _Run(options)
     # A dry run leaves no files, not even an empty database.
     path = ":memory:" if options.dry_run and not os.path.exists(options.db) else options.db
-    with this.tally.stoppable(options.db), Store(path, create=True) as store:
-        this.recall(store.remembered())
-        if not options.paths:
-            raise UsageError("PATHS missing (see chunkast index --help)")
-        report, changes = _update(store, this)
+    with Store(path, create=True) as store:
+        with this.tally.stoppable(options.db):
+            this.recall(store.remembered())
+            if not options.paths:
+                raise UsageError("PATHS missing (see chunkast index --help)")
+            report, changes = _update(store, this)
+        embedded = options.dry_run or _embed(store, this, report)
     vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
+    if this.server is not None:
+        vectors += f", embedded {report.embedded:,}"
     text = f"{report}\n{vectors}\ndigest {report.digest}\n"
     print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
     if not options.quiet:
         _print_notes(this, report, changes)
-    return this.tally.exit_code
+    return this.tally.exit_code if embedded else 1
+
+
+def _embed(store: Store, this: _Run, report: IndexReport) -> bool:
+    """Embed the texts without a vector, and delete unused vectors if that is wanted.
+
+    Returns false after an error, which is printed.
+    """
+    wanted = not this.options.quiet
+
+    def count(texts: int) -> None:
+        report.embedded += texts
+        for _ in range(texts):
+            advance()
+
+    try:
+        if this.server is not None:
+            with progress_bar(len(report.embed), wanted=wanted) as advance:
+                store.embed_missing(this.server, on_batch=count)
+        pruned = store.prune_vectors() if this.options.prune_vectors else 0
+    except StoreError as error:
+        print_error(error)
+        return False
+    if pruned and wanted:
+        print_note(f"{this.options.db}: {counted(pruned, 'vector')} deleted")
+    return True
 
 
 def _print_notes(this: _Run, report: IndexReport, changes: Sequence[str]) -> None:
@@ -222,7 +267,8 @@ def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
         if not options.quiet:
             print_note(f"{options.db}: waiting for another run that writes to it")
 
-    with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
+    model = options.embed_model
+    with store.writing(chunker, dry_run=options.dry_run, model=model, on_wait=wait) as run:
         root = root_of(options, this.root)
         selection = selected(options, root=root)
         if any(file.data is not None for file in selection.files):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Final
 
+from chunkast.cli.embedding_options import add_embedding, query_embedder
 from chunkast.cli.shared_options import add_counting, add_database, config_values
 
 HELP: Final = "serve a database to agents (MCP over stdio)"
@@ -24,6 +25,7 @@ OPERANDS: Final = ""
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add_database(parser)
+    add_embedding(parser)
     add_counting(parser)
 
 
@@ -33,5 +35,6 @@ def run(options: Namespace) -> int:
     from chunkast.mcp import serve
 
     with Store(options.db, read_only=True) as store:
-        serve(store, store.chunker(**config_values(options)))
+        chunker = store.chunker(**config_values(options))
+        serve(store, chunker, query_embedder(options, store))
     return 0

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
+from chunkast.cli.embedding_options import add_embedding, query_embedder
 from chunkast.cli.messages import print_error, print_result
 from chunkast.cli.shared_options import (
     add_counting,
@@ -25,8 +26,8 @@ DESCRIPTION: Final = (
     "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
     "Of a chunk that exceeds the rest of the budget, the part around the best match is printed. "
     "Any of the query's words may match. Each chunk follows a line with its path, lines, tokens, "
-    "and the heading path and anchor of the section that matches best. Exits with 1 if nothing "
-    "is found."
+    "and the heading path and anchor of the section that matches best. With --embed-url, chunks "
+    "with similar vectors are found too. Exits with 1 if nothing is found."
 )
 EXAMPLES: Final = (
     'chunkast search "how to install" --db chunks.db',
@@ -49,6 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     expand = "expand each chunk to its section, or by the blocks around it, up to N tokens"
     add_number(parser, "--expand", expand)
     add_report_format(parser)
+    add_embedding(parser)
     add_counting(parser)
 
 
@@ -61,6 +63,7 @@ def run(options: Namespace) -> int:
         hits = store.search(
             query,
             options.budget,
+            vector=query_embedder(options, store)(query) if query.strip() else None,
             limit=options.limit,
             within=options.within,
             expand=options.expand,

@@ -1,15 +1,18 @@
 """An index of chunks in one SQLite file, with incremental updates, search and citations."""
 
 from chunkast.index.checks import text_hash
+from chunkast.index.embedding_server import EmbeddingServer, query_vector
 from chunkast.index.search import Hit
 from chunkast.index.store import Store
 from chunkast.index.writing import IndexedDocument, IndexReport, index_document
 
 __all__ = (
+    "EmbeddingServer",
     "Hit",
     "IndexReport",
     "IndexedDocument",
     "Store",
     "index_document",
+    "query_vector",
     "text_hash",
 )

@@ -18,7 +18,6 @@ from chunkast.text.source_map import encode
 __all__ = (
     "DIGEST",
     "Saved",
-    "delete_damaged_vectors",
     "digest_of",
     "faults",
     "json_setting",
@@ -207,7 +206,7 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
 
 
 def salvage_vectors(connection: sqlite3.Connection) -> list[Block]:
-    """Return the undamaged vectors of a database that is too damaged to be written."""
+    """Return the undamaged vectors of a damaged or older database."""
     saved: list[Block] = []
     try:
         with _any_text(connection):
@@ -217,17 +216,6 @@ def salvage_vectors(connection: sqlite3.Connection) -> list[Block]:
     except sqlite3.DatabaseError as error:
         _raise_if_stopped(error)
     return saved
-
-
-def delete_damaged_vectors(connection: sqlite3.Connection) -> None:
-    """Delete the vectors that are damaged, within the open transaction."""
-    with _any_text(connection):
-        for (number,) in connection.execute("SELECT number FROM vector_blocks").fetchall():
-            row = connection.execute(f"{SELECT_BLOCKS} WHERE number = ?", (number,)).fetchone()
-            try:
-                read_block(row)
-            except DamageError:
-                connection.execute("DELETE FROM vector_blocks WHERE number = ?", (number,))
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:

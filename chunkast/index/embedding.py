@@ -42,5 +42,7 @@ def embedded(embed: Embed, texts: Sequence[str], size: int | None, name: str) ->
 
 
 def _numbers(vector: Any) -> list[float]:
+    if isinstance(vector, (str, bytes)):
+        raise TypeError(f"a vector must be numbers, not {type(vector).__name__}")
     values: Iterable[Any] = vector.tolist() if hasattr(vector, "tolist") else vector
     return [float(value) for value in values]

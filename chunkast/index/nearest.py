@@ -24,8 +24,6 @@ __all__ = ("Matrix", "fused")
 # rank fusion.
 _DEPTH: Final = 100
 _RANK_OFFSET: Final = 60
-# The number of best vectors to sort at first.
-_SORTED: Final = 1_000
 _CHUNKS: Final = """
     SELECT embed_hash, chunks.number
     FROM chunks JOIN documents ON documents.number = chunks.document
@@ -84,27 +82,16 @@ class Matrix:
 
         A vector may have several chunks, and none after its text was removed.
         """
-        order, step = self._order(scores), _DEPTH
-        while best := list(islice(order, step)):
-            # Without a chunk that matches, the next step is larger.
-            step *= 4
+        order, start = self._numpy.argsort(-scores, kind="stable"), 0
+        while best := order[start : start + max(_DEPTH, 3 * start)].tolist():
+            # The next step is larger, because too few of these have a chunk that matches.
+            start += len(best)
             found: defaultdict[str, list[int]] = defaultdict(list)
             values = json.dumps([self._hashes[at] for at in best]), within, within
             for text, number in connection.execute(_CHUNKS, values).fetchall():
                 found[text].append(number)
             for at in best:
                 yield from ((number, float(scores[at])) for number in found[self._hashes[at]])
-
-    def _order(self, scores: Any) -> Iterator[int]:
-        """Yield the numbers of the rows by their scores, highest first."""
-        numpy = self._numpy
-        first = numpy.arange(len(scores))
-        if len(scores) > _SORTED:
-            first = numpy.sort(numpy.argpartition(-scores, _SORTED)[:_SORTED])
-        yield from first[numpy.argsort(-scores[first], kind="stable")].tolist()
-        if len(scores) > _SORTED:
-            rest = numpy.setdiff1d(numpy.arange(len(scores)), first)
-            yield from rest[numpy.argsort(-scores[rest], kind="stable")].tolist()
 
 
 def fused(rankings: Sequence[Iterable[Candidate]]) -> list[Candidate]:

@@ -99,6 +99,7 @@ _SCHEMA: Final = (
     "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
     "CREATE INDEX chunks_by_vector ON chunks (embed_hash)",
     WORDS_TABLE,
+    VECTORS_TABLE,
 )
 
 
@@ -247,16 +248,14 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def empty(connection: sqlite3.Connection) -> bool:
-    """Create the tables again, without rows except vectors, within the open transaction.
+    """Create the tables again, without rows, within the open transaction.
 
     Returns False if the file is too damaged for that.
     """
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             return False
-        if _vectors_table(connection) not in ((), (VECTORS_TABLE,)):
-            connection.execute("DROP TABLE vector_blocks")
-        for table in ("search", "chunks", "documents", "settings"):
+        for table in ("search", "chunks", "documents", "settings", "vector_blocks"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         _create_tables(connection)
     except sqlite3.DatabaseError:
@@ -267,16 +266,8 @@ def empty(connection: sqlite3.Connection) -> bool:
 def _create_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA:
         connection.execute(statement)
-    if not _vectors_table(connection):
-        connection.execute(VECTORS_TABLE)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-
-
-def _vectors_table(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the statement that made the table of vectors, or an empty tuple if there is none."""
-    query = "SELECT sql FROM sqlite_schema WHERE name = 'vector_blocks'"
-    return tuple(connection.execute(query).fetchone() or ())
 
 
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:

@@ -20,7 +20,7 @@ from chunkast.index.ranking import Candidate, ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
-from chunkast.index.stored_vectors import MODEL, StoredVectors, blocks, prune, put, size_of
+from chunkast.index.stored_vectors import MODEL, Block, StoredVectors, blocks, prune, put, size_of
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -209,11 +209,8 @@ class Store:
         """Raise ``ConfigError`` for an invalid model, and for ``embed`` without a known model."""
         if embed is not None and not callable(embed):
             raise ConfigError("embed", embed, "must be a function that takes a list of texts")
-        if model is None:
-            valid = embed is None or bool(self.remembered().get(MODEL))
-        else:
-            valid = isinstance(model, str) and model != ""
-        if not valid:
+        known = model or (None if embed is None else self.remembered().get(MODEL))
+        if not isinstance(known, str) and (embed or model is not None):
             raise ConfigError("model", model, "must be the name of the embedding model")
 
     @contextmanager
@@ -270,6 +267,7 @@ class Store:
         """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
         reasons: list[str] = []
         saved: list[checks.Saved] = []
+        vectors: list[Block] = []
         settings: dict[str, str] = {}
         whole = self._damage is None
         if whole:
@@ -279,15 +277,13 @@ class Store:
             if reasons:
                 saved = checks.salvage(self._connection)
                 settings.pop(checks.DIGEST, None)
+                vectors = checks.salvage_vectors(self._connection)
                 whole = schema.empty(self._connection)
-                if whole:
-                    checks.delete_damaged_vectors(self._connection)
         if not whole:
-            vectors = checks.salvage_vectors(self._connection)
             self._replace_file(on_wait, dry_run=dry_run)
-            for block in vectors:
-                put(self._connection, block)
             reasons = reasons or ["SQLite cannot read it"]
+        for block in vectors:
+            put(self._connection, block)
         run = Writing(self._connection, chunker, settings, saved)
         run.report.faults = reasons
         return run

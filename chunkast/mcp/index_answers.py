@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 from warnings import catch_warnings, simplefilter
 
@@ -52,10 +53,19 @@ MaxTokens = Annotated[int, Field(ge=100, description="the maximum number of toke
 
 
 class Answers:
-    """The answers from an index; ``chunker`` counts tokens and parses documents."""
+    """The answers from an index.
 
-    def __init__(self, store: Store, chunker: Chunker) -> None:
+    ``chunker`` counts tokens and parses documents; ``embed`` returns the vector of a query or None.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        chunker: Chunker,
+        embed: Callable[[str], list[float] | None] = lambda _query: None,
+    ) -> None:
         self._store = store
+        self._embed = embed
         self._chunker = chunker
         self._count = chunker.counter.count
         # The last query that found each chunk, by the chunk's id.
@@ -94,10 +104,13 @@ class Answers:
 
         The places of the next ones follow if they fit.
         """
-        found = self._store.search(query, 10**9, limit=_HITS, within=within)
+        search = partial(
+            self._store.search, query, vector=self._embed(query), limit=_HITS, within=within
+        )
+        found = search(10**9)
         if not found:
             return "Nothing contains a word of the query. outline() lists the documents."
-        passages = self._passages(query, max_tokens, within)
+        passages = self._passages(partial(search, chunker=self._chunker), max_tokens)
         self._remember(query, found)
         answer = "\n\n".join(map(_passage, passages))
         known = {hit.id for hit in passages}
@@ -112,17 +125,18 @@ class Answers:
                 return whole
         return answer
 
-    def _passages(self, query: str, most: int, within: str | None) -> list[Hit]:
-        """Return the best hits whose text, with a line above each, has at most ``most`` tokens."""
+    def _passages(self, search: Callable[[int], list[Hit]], most: int) -> list[Hit]:
+        """Return the best hits whose text, with a line above each, has at most ``most`` tokens.
+
+        ``search`` returns the best hits for a budget.
+        """
         budget, hits = most, []
         for _ in range(_ATTEMPTS):
             if budget < 1:
                 return []
             with catch_warnings():
                 simplefilter("ignore", ChunkastWarning)
-                hits = self._store.search(
-                    query, budget, limit=_HITS, within=within, chunker=self._chunker
-                )
+                hits = search(budget)
             excess = self._count("\n\n".join(map(_passage, hits))) - most
             if excess <= 0:
                 return hits

@@ -22,9 +22,16 @@ _NEXT = (
 )
 
 
-def serve(store: Store, chunker: Chunker) -> None:
-    """Serve an index over stdio until the client closes it; ``chunker`` counts and parses."""
-    answers = Answers(store, chunker)
+def serve(
+    store: Store,
+    chunker: Chunker,
+    embed: Callable[[str], list[float] | None] = lambda _query: None,
+) -> None:
+    """Serve an index over stdio until the client closes it; ``chunker`` counts and parses.
+
+    ``embed`` returns the vector of a query, or ``None`` to search by words alone.
+    """
+    answers = Answers(store, chunker, embed)
     server = MCPServer("chunkast", instructions=_NEXT, log_level="WARNING")
     for name in _TOOLS:
         server.add_tool(

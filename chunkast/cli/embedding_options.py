@@ -1,0 +1,55 @@
+"""The options that name a server for embeddings; without them, no server is contacted."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from chunkast.errors import UsageError
+
+if TYPE_CHECKING:
+    from chunkast.index import EmbeddingServer, Store
+
+__all__ = ("add_embedding", "query_embedder", "server_of")
+
+_URL: Final = "CHUNKAST_EMBED_URL"
+
+
+def add_embedding(parser: ArgumentParser) -> None:
+    """Add ``--embed-url`` and ``--embed-key-env``."""
+    url = (
+        "embed texts with this server, which offers POST /embeddings as OpenAI's does: "
+        f"http://127.0.0.1:8080/v1 (default: the environment variable {_URL})"
+    )
+    parser.add_argument("--embed-url", metavar="URL", help=url)
+    key = "the environment variable with the key of that server"
+    parser.add_argument("--embed-key-env", metavar="VARIABLE", help=key)
+
+
+def server_of(options: Namespace, model: str) -> EmbeddingServer | None:
+    """Return the server that the options name, or ``None`` if they name none.
+
+    Raises ``UsageError`` if the key is missing, and ``ConfigError`` for an invalid address or key.
+    """
+    from chunkast.index import EmbeddingServer
+
+    url, variable = options.embed_url or os.environ.get(_URL), options.embed_key_env
+    if not url:
+        return None
+    key = os.environ.get(variable or "", "").strip()
+    if variable and not key:
+        raise UsageError(f"--embed-key-env {variable}: the environment variable is not set")
+    return EmbeddingServer(url, model, key)
+
+
+def query_embedder(options: Namespace, store: Store) -> Callable[[str], list[float] | None]:
+    """Return a function that embeds a query, or returns ``None`` without a server or vectors."""
+    from chunkast.index import query_vector
+
+    server = server_of(options, "")
+    if server is None or not (options.embed_url or store.embedding_model()[1]):
+        return lambda _query: None
+    return partial(query_vector, store, url=server.url, key=server.key)

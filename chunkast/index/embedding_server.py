@@ -1,0 +1,124 @@
+"""Embeds texts with a server that offers ``POST /embeddings`` in OpenAI's form."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any, Final
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from chunkast.errors import ConfigError, StoreError, describe, warn
+from chunkast.index.embedding import embedded
+
+if TYPE_CHECKING:
+    from chunkast.index.store import Store
+
+__all__ = ("EmbeddingServer", "query_vector")
+
+_PATH: Final = "/embeddings"
+# A request is sent again after these errors, and after any error of the server (500 and above).
+_TEMPORARY: Final = frozenset({408, 425, 429})
+# The maximum number of characters of a server's answer in a message.
+_MAX_SHOWN: Final = 200
+# The maximum number of seconds that a search waits for a server.
+_PATIENCE_S: Final = 10.0
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A server that redirects could send the key and the texts to another one."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingServer:
+    """A function that embeds texts with a server: see :meth:`Store.embed_missing`.
+
+    url: the address before "/embeddings", such as "http://127.0.0.1:8080/v1".
+    model: the name of the model.
+    key: the key that the server requires, or an empty string.
+    pauses: the seconds to wait before each further attempt if the server cannot be reached, is
+        overloaded or fails.
+    timeout: the maximum number of seconds to wait for data from the server.
+
+    Raises ``ConfigError`` for an invalid ``url`` or ``key``.
+    """
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    pauses: Sequence[float] = (1, 2, 4, 8, 16)
+    timeout: float = 60
+
+    def __post_init__(self) -> None:
+        if not self.url.lower().startswith(("http://", "https://")):
+            raise ConfigError("url", self.url, "must begin with http:// or https://")
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise ConfigError("key", "...", "must consist of printable ASCII characters")
+
+    def __call__(self, texts: list[str]) -> list[Any]:
+        """Return a vector for each text; raise ``StoreError`` if the server does not."""
+        body = json.dumps({"model": self.model, "input": texts}).encode()
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        url = self.url.rstrip("/").removesuffix(_PATH) + _PATH
+        for pause in (*self.pauses, None):
+            try:
+                request = Request(url, body, headers)  # noqa: S310  (http or https)
+                with build_opener(_NoRedirects).open(request, timeout=self.timeout) as answer:
+                    return self._vectors(answer.read(), len(texts))
+            except HTTPError as error:
+                reason = f"HTTP {error.code}: {self._shown(error)}"
+                temporary = error.code in _TEMPORARY or error.code >= 500
+            except (OSError, HTTPException, ValueError) as error:
+                reason = str(getattr(error, "reason", error)) or describe(error)
+                temporary = not isinstance(error, ValueError)
+            if pause is None or not temporary:
+                raise StoreError(self.url, f"cannot embed: {reason}")
+            time.sleep(pause)
+        raise AssertionError  # unreachable
+
+    def _shown(self, error: HTTPError) -> str:
+        """Return the beginning of the server's message, without the key."""
+        try:
+            text = error.read(10_000).decode("utf-8", "replace")
+        except (OSError, HTTPException):
+            text = ""
+        text = " ".join((text or error.reason).split())
+        return (text.replace(self.key, "...") if self.key else text)[:_MAX_SHOWN]
+
+    def _vectors(self, answer: bytes, count: int) -> list[Any]:
+        """Return the vectors of an answer in the order of the texts."""
+        try:
+            vectors = {item["index"]: item["embedding"] for item in json.loads(answer)["data"]}
+        except (ValueError, KeyError, TypeError, RecursionError):
+            reason = "the answer has no list 'data' of objects with 'index' and 'embedding'"
+            raise StoreError(self.url, reason) from None
+        if vectors.keys() != {*range(count)}:
+            reason = f"the answer has {len(vectors):,} vectors for {count:,} texts"
+            raise StoreError(self.url, reason)
+        return [vectors[at] for at in range(count)]
+
+
+def query_vector(store: Store, query: str, *, url: str, key: str = "") -> list[float] | None:
+    """Return the vector of a query from the server at ``url``, for :meth:`Store.search`.
+
+    Returns ``None`` with a ``ChunkastWarning`` if the index has no vectors, without contacting the
+    server, or if the server fails. Raises ``ConfigError`` for an invalid ``url`` or ``key``.
+    """
+    model, size = store.embedding_model()
+    reason = f"{store.path} has no vectors"
+    if size:
+        server = EmbeddingServer(url, model, key, pauses=(), timeout=_PATIENCE_S)
+        try:
+            return embedded(server, [query], size, url)[0]
+        except StoreError as error:
+            reason = str(error)
+    warn(f"searched by words alone: {reason}")
+    return None
