@@ -131,7 +131,7 @@ class ChunkConfig:
         instead of ``encoding``.
     allow_download: allow tiktoken to load an encoding that is not bundled with chunkast. Its
         vocabulary is downloaded if it is not in tiktoken's cache. chunkast does not use the
-        network for anything else.
+        network for anything else, except a server for embeddings that you name.
 
     **Cutting**
 
