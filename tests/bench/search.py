@@ -22,6 +22,7 @@ from chunkast import Chunk, Chunker
 from chunkast.index import Hit, Store
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, Question, fixtures, load
+from tests.bench.retrieval.rankers import Dense
 from tests.bench.retrieval.scores import DEPTHS, cut_by, overlap, score
 from tests.bench.tables import Cell, Setting, Table
 
@@ -34,6 +35,7 @@ _QUESTION = "how does {} work?"
 # Hits of a query; more than the benchmark delivers.
 _DEPTH = 60
 _EXPAND = 500
+_MODEL = "all-MiniLM-L6-v2"
 # The options of the indexes that are searched for answers.
 INDEXES: tuple[dict[str, Any], ...] = (
     {"max_tokens": 900, "overlap": 0.15},
@@ -136,6 +138,9 @@ def _rankings(dataset: Dataset, setting: Setting) -> Table:
     """Return the table with a row for each way to rank."""
     cut = cut_by(tiktoken.get_encoding(setting.encoding))
     found: dict[str, list[float]] = {}
+    dense = None
+    if not setting.smoke and Dense.missing() is None:
+        dense = Dense(setting.cache / "files", setting.say)
     for size in _SIZES[: 1 if setting.smoke else None]:
         setting.say(f"{KEY}: {size} tokens")
         chunker = Chunker(encoding=setting.encoding, max_tokens=size, overlap=0)
@@ -145,7 +150,9 @@ def _rankings(dataset: Dataset, setting: Setting) -> Table:
         titles = _titles(chunker, named, chunks)
         with Store(":memory:", create=True) as store:
             store.update(named, chunker)
-            for name, search in _searches(store, chunks):
+            if dense is not None:
+                store.update(named, chunker, embed=dense.embed, model=_MODEL)
+            for name, search in _searches(store, chunks, dense):
                 ranking = [search(question.text) for question in dataset.questions]
                 scores = score(dataset, Chunked(size, pieces), {name: ranking}, cut)
                 firsts = [
@@ -187,13 +194,25 @@ def _titles(
     return Random(0).sample(sorted(once), min(_TITLES, len(once)))
 
 
-def _searches(store: Store, chunks: Sequence[Chunk]) -> Iterator[tuple[str, Search]]:
+def _searches(
+    store: Store, chunks: Sequence[Chunk], dense: Dense | None
+) -> Iterator[tuple[str, Search]]:
     numbers = {(chunk.source, chunk.index): number for number, chunk in enumerate(chunks)}
     by_id = {chunk.id: numbers[chunk.source, chunk.index] for chunk in chunks}
     yield (
         "chunkast index",
         lambda query: [by_id[hit.id] for hit in store.search(query, 10**9, limit=_DEPTH)],
     )
+    if dense is not None:
+        embed = dense.vector
+        for name, words in ((_MODEL, False), ("chunkast index, words and vectors", True)):
+
+            def search(query: str, *, words: bool = words) -> list[int]:
+                shown = query if words else ""
+                hits = store.search(shown, 10**9, limit=_DEPTH, vector=embed(query))
+                return [by_id[hit.id] for hit in hits]
+
+            yield name, search
     if find_spec("bm25s") and find_spec("Stemmer"):
         yield "bm25s, text", _bm25s([chunk.text for chunk in chunks])
         yield "bm25s, text with heading path", _bm25s([chunk.embed_text for chunk in chunks])

@@ -102,13 +102,17 @@ class Dense:
         """Rank all texts for each question."""
         numpy = self._numpy
         likeness = (
-            numpy.stack([*map(self._vector, questions)])
-            @ numpy.stack([*map(self._vector, texts)]).T
+            numpy.stack([*map(self.vector, questions)]) @ numpy.stack([*map(self.vector, texts)]).T
         )
         ranked: list[list[int]] = numpy.argsort(-likeness, axis=1, kind="stable").tolist()
         return ranked
 
-    def _vector(self, text: str) -> Any:
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        """Return the vectors of texts."""
+        return [*map(self.vector, texts)]
+
+    def vector(self, text: str) -> Any:
+        """Return the vector of a text, an array of 384 numbers of length 1."""
         key = sha256(text.encode(errors="replace")).digest()
         row = self._known.execute("SELECT vector FROM v WHERE hash = ?", (key,)).fetchone()
         if row:
