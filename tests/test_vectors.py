@@ -329,6 +329,7 @@ def test_two_processes_that_embed_the_same_texts_store_them_once(tmp_path: Path)
 def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
     """Change the file with other means; return the faults that the next run saw, and its texts."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
         for statement in statements:
             connection.execute(statement)
     embed = Embedder()
@@ -345,7 +346,9 @@ def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
         ("UPDATE documents SET text = 'x'", "the text of a.md is damaged", 0),
         ("DROP TABLE search", "its table search", 0),
         ("UPDATE vector_blocks SET vectors = zeroblob(length(vectors))", "row 1 of its vectors", 3),
-        ("UPDATE vector_blocks SET size = 4", "row 1 of its vectors", 3),
+        ("UPDATE vector_blocks SET size = 4, count = 6", "row 1 of its vectors", 3),
+        ("UPDATE vector_blocks SET size = 4", "CHECK constraint failed", 3),
+        ("UPDATE vector_blocks SET size = 'x'", "CHECK constraint failed", 3),
         ("UPDATE vector_blocks SET model = 'other'", "row 1 of its vectors", 3),
         ("DROP TABLE vector_blocks", "its table vector_blocks is missing", 3),
         ("ALTER TABLE vector_blocks ADD COLUMN more", "its table vector_blocks differs", 0),
@@ -359,6 +362,27 @@ def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
     [found], embedded = rebuilt(path, [statement])
     assert found.startswith(fault)
     assert embedded == texts
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE vector_blocks SET vectors = x'00'",
+        "UPDATE vector_blocks SET size = 1e9, count = 1e9",
+        "UPDATE vector_blocks SET vectors = zeroblob(length(vectors))",
+        "INSERT INTO vector_blocks SELECT 9, model, 12, 2, hashes, 0, vectors FROM vector_blocks",
+        "DROP TABLE vector_blocks",
+    ],
+)
+def test_a_search_refuses_damaged_vectors(tmp_path: Path, statement: str) -> None:
+    pytest.importorskip("numpy")
+    path = str(tmp_path / "a.db")
+    filled({"a.md": GUIDE}, path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute(statement)
+    with Store(path) as store, pytest.raises(StoreError, match=r"damaged: .* rebuilds it"):
+        store.search("soup", vector=vector_of("soup"))
 
 
 def test_vectors_of_a_file_that_cannot_be_written_move_to_a_new_one(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -78,7 +78,7 @@ class EmbeddingServer:
                 temporary = error.code in _TEMPORARY or error.code >= 500
             except (OSError, HTTPException, ValueError) as error:
                 reason = str(getattr(error, "reason", error)) or describe(error)
-                temporary = not isinstance(error, ValueError)
+                temporary = not isinstance(error, (ValueError, InvalidURL))
             if pause is None or not temporary:
                 raise StoreError(self.url, f"cannot embed: {reason}")
             time.sleep(pause)
@@ -96,12 +96,13 @@ class EmbeddingServer:
     def _vectors(self, answer: bytes, count: int) -> list[Any]:
         """Return the vectors of an answer in the order of the texts."""
         try:
-            vectors = {item["index"]: item["embedding"] for item in json.loads(answer)["data"]}
+            items = [(item["index"], item["embedding"]) for item in json.loads(answer)["data"]]
+            vectors = dict(items)
         except (ValueError, KeyError, TypeError, RecursionError):
             reason = "the answer has no list 'data' of objects with 'index' and 'embedding'"
             raise StoreError(self.url, reason) from None
-        if vectors.keys() != {*range(count)}:
-            reason = f"the answer has {len(vectors):,} vectors for {count:,} texts"
+        if len(items) != count or vectors.keys() != {*range(count)}:
+            reason = f"the answer has {len(items):,} vectors for {count:,} texts, or wrong indexes"
             raise StoreError(self.url, reason)
         return [vectors[at] for at in range(count)]
 

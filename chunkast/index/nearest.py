@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Any, Final
 
 from chunkast.errors import ConfigError, MissingPackageError
-from chunkast.index.connection import DamageError
 from chunkast.index.ranking import Candidate, loaded
 from chunkast.index.stored_vectors import blocks, size_of
 
@@ -49,8 +48,6 @@ class Matrix:
         self._hashes: list[str] = []
         self._rows = self._numpy.empty((count, self.size), "f4")
         for block in blocks(connection, "WHERE model = ?", model):
-            if block.size != self.size:
-                raise DamageError("its vectors have different sizes")
             part = self._numpy.frombuffer(block.data, "<f4").reshape(-1, block.size)
             lengths = self._numpy.linalg.norm(part, axis=1, keepdims=True)
             lengths[lengths == 0] = 1

@@ -50,7 +50,9 @@ VECTORS_TABLE: Final = """CREATE TABLE vector_blocks (
         count INTEGER NOT NULL,
         hashes TEXT NOT NULL,
         checksum INTEGER NOT NULL,
-        vectors BLOB NOT NULL
+        vectors BLOB NOT NULL,
+        CHECK (typeof(size) = 'integer' AND typeof(count) = 'integer'),
+        CHECK (typeof(vectors) = 'blob' AND length(vectors) = 4 * size * count)
     )"""
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
 VERSION: Final = 7

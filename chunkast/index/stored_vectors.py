@@ -67,9 +67,15 @@ def put(connection: sqlite3.Connection, block: Block) -> None:
 
 
 def size_of(connection: sqlite3.Connection, model: str) -> int:
-    """Return the size of the vectors of a model, or 0 if there are none."""
-    query = "SELECT coalesce(max(size), 0) FROM vector_blocks WHERE model = ?"
-    return int(connection.execute(query, (model,)).fetchone()[0])
+    """Return the size of the vectors of a model, or 0 if there are none.
+
+    Raises ``DamageError`` if they have different sizes.
+    """
+    query = "SELECT min(size), max(size) FROM vector_blocks WHERE model = ?"
+    least, most = connection.execute(query, (model,)).fetchone()
+    if least != most:
+        raise DamageError("its vectors have different sizes")
+    return most or 0
 
 
 def blocks(connection: sqlite3.Connection, where: str = "", *values: Any) -> Iterator[Block]:
