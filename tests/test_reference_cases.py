@@ -175,7 +175,7 @@ def test_validate_quote(case: Case) -> None:
     """To the letter; what is valid is also found, unless white space alone makes it long."""
     quote, text = (text_of(case["input"][name]) for name in ("quote", "text"))
     assert validate_quote(quote, text) is case["expect"]
-    assert bool(locate_quote(quote, text)) is validate_quote(quote, text, len(quote))
+    assert bool(locate_quote(quote, text, strict=True)) is validate_quote(quote, text, len(quote))
 
 
 @cases_of("code_fences")

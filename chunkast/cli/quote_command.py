@@ -19,7 +19,8 @@ HELP: Final = "verify that a quote is in the documents of a database"
 DESCRIPTION: Final = (
     "Print every place of a quote: its path and lines, the characters it covers there, the ids of "
     "the chunks that contain all of it, and the heading path of the section in which it begins. "
-    "Only white space may differ. Exits with 1 if the quote is not found."
+    "White space, markup and typographic marks may differ, and '...' may leave out text; places "
+    "that differ in more than white space are marked. Exits with 1 if the quote is not found."
 )
 EXAMPLES: Final = (
     'chunkast quote "costs ten crowns" --db chunks.db',
@@ -35,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "text", nargs="*", metavar="TEXT", help="the quote, or - for standard input"
     )
     add_database(parser)
+    parser.add_argument("--strict", action="store_true", help="let only white space differ")
     add_report_format(parser)
 
 
@@ -48,7 +50,7 @@ def run(options: Namespace) -> int:
     if not quote.strip():
         raise UsageError("quote: the text is blank")
     with Store(options.db, read_only=True) as store:
-        places = store.quote(quote)
+        places = store.quote(quote, strict=options.strict)
     print_result(options.format, [asdict(place) for place in places], "".join(map(_line, places)))
     if not places:
         print_error(f"{options.db}: the quote is in none of its documents")
@@ -60,5 +62,6 @@ def _line(place: Citation) -> str:
     return (
         f"{place.source}:{place.start_line}-{place.end_line}{pages_note(place.pages)}  "
         f"characters {place.start_index}-{place.end_index}  "
-        f"{' '.join(place.chunk_ids) or '(across a cut)'}{section}\n"
+        f"{' '.join(place.chunk_ids) or '(across a cut)'}{section}"
+        f"{'' if place.verbatim else '  (not verbatim)'}\n"
     )

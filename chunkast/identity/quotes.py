@@ -1,25 +1,22 @@
-"""Checks quotes and finds their exact positions, ignoring differences in white space."""
+"""Checks quotes, and finds their exact positions in a text or in chunks."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from chunkast.identity.quote_places import Finder, finder
 from chunkast.model import Chunk
 from chunkast.text.hashes import normalize_text
 from chunkast.text.pages import page_marks, page_starts, pages_of, pages_of_text
 from chunkast.text.source_map import SourceMap
-from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("Citation", "locate_quote", "validate_quote")
 
 MAX_QUOTE: Final = 240
-# Runs of white space other than a single space.
-_NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +37,7 @@ class Citation:
         between chunks, two or more ids if the quote is in an overlap.
     section: the heading path of the section in which the quote begins; empty if a text was searched
         instead of chunks.
+    verbatim: whether the quote matches word for word, apart from white space.
     """
 
     source: str | None
@@ -52,6 +50,7 @@ class Citation:
     chunk_ids: tuple[str, ...] = ()
     pages: tuple[int, int] | None = None
     section: tuple[str, ...] = ()
+    verbatim: bool = True
 
 
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
@@ -69,57 +68,40 @@ def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
 
 
 def locate_quote(
-    quote: str, where: str | Iterable[Chunk], *, page_markers: str | None = None
+    quote: str,
+    where: str | Iterable[Chunk],
+    *,
+    page_markers: str | None = None,
+    strict: bool = False,
 ) -> tuple[Citation, ...]:
     r"""Return a citation for each occurrence of ``quote`` in a text or in chunks.
 
-    White space may differ, as in :func:`validate_quote`. Occurrences do not overlap. ``where`` is
-    either the text of a document, for which citations do not have a source or chunk ids, or some or
-    all chunks, document by document, in order. A quote may continue from one chunk to the next. If
-    the chunks were made with ``page_markers``, pass the same pattern. For a blank quote, returns
-    ``()``. Raises ``re.error`` for an invalid pattern.
+    White space may differ, as in :func:`validate_quote`. In documents without such an occurrence,
+    Markdown's markup, entities, typographic quotes and dashes may differ as well, and "..." in the
+    quote may stand for up to 2,000 characters; ``verbatim`` is false for these citations. With
+    ``strict``, there are none of them. Letters, case and Unicode forms must always match.
+
+    Occurrences do not overlap. ``where`` is either the text of a document, for which citations do
+    not have a source or chunk ids, or some or all chunks, document by document, in order. A quote
+    may continue from one chunk to the next. If the chunks were made with ``page_markers``, pass
+    the same pattern. For a blank quote, returns ``()``. Raises ``re.error`` for an invalid pattern.
 
     >>> from chunkast import locate_quote
     >>> [citation] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
     >>> citation.start_index, citation.end_index, citation.start_line, citation.end_line
     (11, 21, 1, 2)
+    >>> [citation] = locate_quote("Apples are red", "Apples are **red**.")
+    >>> citation.start_index, citation.end_index, citation.verbatim
+    (0, 16, False)
     """
-    wanted = normalize_text(quote)
-    if not wanted:
-        return ()
+    find = finder(quote, strict=strict)
     if isinstance(where, str):
-        return tuple(_in_text(wanted, where, page_markers))
-    return tuple(at for run in _runs(where) for at in _in_chunks(wanted, run, page_markers))
+        return tuple(_in_text(find, where, page_markers))
+    return tuple(at for run in _runs(where) for at in _in_chunks(find, run, page_markers))
 
 
-def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of ``text`` that match ``wanted``, whose white space is normalized."""
-    if wanted not in normalize_text(text):  # much faster than the rest, and usually true
-        return
-    # Positions in the normalized text and in the original; each pair is valid up to the next.
-    normalized, original = [0], [0]
-    parts: list[str] = []
-    for match in _NOT_ONE_BLANK.finditer(text):
-        part = f"{text[original[-1] : match.start()]} "
-        parts.append(part)
-        normalized.append(normalized[-1] + len(part))
-        original.append(match.end())
-    parts.append(text[original[-1] :])
-
-    def origin(position: int) -> int:
-        slot = bisect_right(normalized, position) - 1
-        return original[slot] + position - normalized[slot]
-
-    joined = "".join(parts)
-    at = joined.find(wanted)
-    while at >= 0:
-        end = at + len(wanted)
-        yield origin(at), origin(end - 1) + 1
-        at = joined.find(wanted, end)
-
-
-def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
-    places = list(_places(wanted, text))
+def _in_text(find: Finder, text: str, own: str | None) -> Iterator[Citation]:
+    places, verbatim = find(text)
     source_map = SourceMap(text)
     pages = list(_page_starts(text, own)) if places else []
     for start, end in places:
@@ -132,6 +114,7 @@ def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
             source_map.line(start),
             source_map.line(end - 1),
             pages=pages_of(pages, start, end),
+            verbatim=verbatim,
         )
 
 
@@ -192,7 +175,7 @@ def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
         yield run
 
 
-def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterator[Citation]:
+def _in_chunks(find: Finder, chunks: Sequence[Chunk], own: str | None) -> Iterator[Citation]:
     """Yield the citations of a quote in consecutive ``chunks`` that only white space separates."""
     # The start of each chunk's own text, in the source (``there``) and in the joined texts
     # (``here``). The first chunk's overlap is kept, because no other chunk of the run has it.
@@ -209,7 +192,8 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterato
         size += len(parts[-1])
         end = chunk.end_index
     positions = cache(lambda slot: _Positions(chunks[slot], own))
-    for first, last in _places(wanted, "".join(parts)):
+    places, verbatim = find("".join(parts))
+    for first, last in places:
         one, two = (bisect_right(here, at) - 1 for at in (first, last - 1))
         start, end = there[one] + first - here[one], there[two] + last - here[two]
         begin, stop = positions(one), positions(two)
@@ -225,6 +209,7 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterato
             tuple(_containing(chunks, one, start, end)),
             (pages[0], last_pages[1]) if pages and last_pages else None,
             chunks[one].section_at(start),
+            verbatim,
         )
 
 

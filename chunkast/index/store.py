@@ -507,11 +507,11 @@ class Store:
     def _documents(self) -> StoredDocuments:
         return StoredDocuments(self.path, self._connection, self._completed())
 
-    def quote(self, quote: str) -> list[Citation]:
+    def quote(self, quote: str, *, strict: bool = False) -> list[Citation]:
         """Return a citation of each occurrence of ``quote``: see :func:`chunkast.locate_quote`."""
         with self._snapshot():
             marks = checks.json_setting(self._completed(), "config").get("page_markers")
-            return list(locate_quote(quote, self.chunks(), page_markers=marks))
+            return list(locate_quote(quote, self.chunks(), page_markers=marks, strict=strict))
 
     def _completed(self) -> dict[str, str]:
         """Return the stored settings, or raise ``StoreError`` if no run has completed the index."""

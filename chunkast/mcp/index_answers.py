@@ -204,16 +204,19 @@ class Answers:
 
     async def quote(
         self,
-        text: Annotated[str, Field(description="the exact words; white space may differ")],
+        text: Annotated[str, Field(description="the words; markup may differ")],
         max_tokens: MaxTokens = 500,
     ) -> str:
-        """Verify that a text is in the documents: list every place where it occurs verbatim."""
+        """Verify that a text is in the documents: list every place where it occurs."""
         places = [
-            printable(f"{at.source}:{at.start_line}-{at.end_line}  {' > '.join(at.section)}")
+            printable(
+                f"{at.source}:{at.start_line}-{at.end_line}  {' > '.join(at.section)}"
+                f"{'' if at.verbatim else '  (not verbatim)'}"
+            )
             for at in self._store.quote(text)
         ]
         if not places:
-            return "The text occurs nowhere verbatim. search(query) finds places by words."
+            return "The text occurs nowhere. search(query) finds places by words."
         return self._first(places, max_tokens, _MORE_PLACES)
 
     def cut(self, text: str, max_tokens: int) -> str:

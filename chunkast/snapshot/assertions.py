@@ -64,7 +64,7 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
     """
     __tracebackhide__ = True
     chunks = list(chunks)
-    places = locate_quote(quote, chunks)
+    places = locate_quote(quote, chunks, strict=True)
     if any(place.chunk_ids for place in places):
         return
     shown = repr(shorten(visible(quote), _TEXT))
