@@ -114,7 +114,7 @@ def test_a_search_shows_passages_and_then_places() -> None:
         assert "  part  " not in whole
     # Sentences that do not fit are places.
     corpus = {"a.md": "# Ferry\n\nThe ferry leaves.\n"}
-    corpus |= {f"{n}.md": f"A ferry {'goes and ' * 200}goes.\n" for n in range(9)}
+    corpus |= {f"{n}.md": f"{'ABCDEFGHI'[n]} ferry {'goes and ' * 200}goes.\n" for n in range(9)}
     with Store(":memory:", create=True) as store:
         store.update(corpus.items(), chunker)
         served = answers.Answers(store, chunker)

@@ -85,5 +85,7 @@ def run(options: Namespace) -> int:
 
 def _page(hit: Hit) -> str:
     header = f"{' > '.join(hit.section)}{f'  #{hit.anchor}' if hit.anchor else ''}"
+    if hit.also:
+        header += f"  also in {', '.join(map(str, hit.also))}"
     place = f"{hit.place}{pages_note(hit.pages)}{'  part' if hit.part else ''}"
     return page(place, hit.token_count, [[header]], hit.text)

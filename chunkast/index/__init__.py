@@ -1,6 +1,7 @@
 """An index of chunks in one SQLite file, with incremental updates, search and citations."""
 
 from chunkast.index.checks import text_hash
+from chunkast.index.copies import Place
 from chunkast.index.embedding_server import EmbeddingServer, query_vector
 from chunkast.index.search import Hit
 from chunkast.index.store import Store
@@ -11,6 +12,7 @@ __all__ = (
     "Hit",
     "IndexReport",
     "IndexedDocument",
+    "Place",
     "Store",
     "index_document",
     "query_vector",

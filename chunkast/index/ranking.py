@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -20,6 +20,7 @@ __all__ = (
     "best_section",
     "chunk_text",
     "loaded",
+    "matches",
     "ranked",
     "relevance",
     "sections_in",
@@ -55,8 +56,13 @@ _RANKED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that matches a query; ``own_tokens`` is its token count without the overlap."""
+    """A chunk that matches a query.
 
+    number: the number of its row.
+    own_tokens: its token count without the overlap.
+    """
+
+    number: int
     chunk: Chunk
     own_tokens: int
     score: float
@@ -67,20 +73,29 @@ class Candidate:
         return self.chunk.source, self.chunk.index
 
 
-def ranked(
+def matches(
     connection: sqlite3.Connection, query: str, within: str | None = None
-) -> Iterator[Candidate]:
-    """Yield the chunks that contain any word of the query, best first.
+) -> dict[int, float]:
+    """Return the BM25 scores of the chunks that contain any word of the query, best first.
 
-    ``within`` is a glob pattern that a document's source must match. The chunks with the best BM25
-    scores are ranked again: a title that is similar to the query increases the score.
+    The keys are the numbers of rows. ``within`` is a glob pattern that a document's source must
+    match.
     """
     expression = match_expression(query)
-    if not expression:
-        return
-    rows = iter(connection.execute(_RANKED, (expression, within, within, _MAX_CHUNKS)).fetchall())
+    values = expression, within, within, _MAX_CHUNKS
+    return dict(connection.execute(_RANKED, values).fetchall()) if expression else {}
+
+
+def ranked(
+    connection: sqlite3.Connection, query: str, scores: Mapping[int, float]
+) -> Iterator[Candidate]:
+    """Yield the chunks with ``scores``, best first.
+
+    The chunks with the best scores are ranked again: a title that is similar to the query increases
+    the score.
+    """
     wanted = content_words(query)
-    candidates = loaded(connection, rows)
+    candidates = loaded(connection, iter(scores.items()))
     first = [
         replace(each, score=each.score * (1 + _TITLE_SHARE * _likeness(each.chunk, wanted)))
         for each in islice(candidates, _STEP_SIZE)
@@ -100,7 +115,7 @@ def loaded(
         for number, score in step.items():
             if number not in loaded:
                 raise DamageError(f"row {number} of its chunks is missing")
-            yield Candidate(*loaded[number], score)
+            yield Candidate(number, *loaded[number], score)
 
 
 def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:

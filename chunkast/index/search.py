@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
 from chunkast.errors import warn
+from chunkast.index.copies import Place, copy_keys
 from chunkast.index.parts import Parts, Span, passage_of
 from chunkast.index.ranking import Candidate, best_section
+from chunkast.model import Chunk
 from chunkast.reading import Outline, Passage
 
 __all__ = ("ExpandedChunks", "Hit", "WholeChunks", "hits", "take_best")
@@ -44,6 +46,9 @@ class Hit:
         pages.
     part: true if ``text`` is only a part of the chunk, because the budget has no room for all of
         it: whole sections, blocks or sentences around the best match.
+    also: the places of the hit's copies, which are no hits of their own: matches of equal text, and
+        of the same section in another version of the document (the same heading path and first
+        sentence, and a path that differs in one part such as "v1", "2.0" or "latest").
     """
 
     id: str
@@ -60,6 +65,7 @@ class Hit:
     section: tuple[str, ...] = ()
     anchor: str = ""
     part: bool = False
+    also: tuple[Place, ...] = ()
 
     @property
     def place(self) -> str:
@@ -184,20 +190,30 @@ class ExpandedChunks(WholeChunks):
 
 def take_best(
     candidates: Iterable[Candidate], budget: int, limit: int | None, selection: WholeChunks
-) -> None:
+) -> dict[Hashable, Chunk]:
     """Take the best chunks or parts that fit the budget, up to ``limit``, and skip the others.
+
+    Copies of a chunk that was taken are skipped. Returns the chunks that were taken by their keys:
+    see :func:`copy_keys`. The keys of their copies are included.
 
     Issues a ``ChunkastWarning`` if the best chunks exceed the whole budget and have no part that
     fits, so that a worse hit is not mistaken for the best.
     """
     larger: list[Candidate] = []
+    taken: dict[Hashable, Chunk] = {}
     used = 0
     for candidate in candidates:
         full = limit is not None and len(selection.taken) >= limit
         if full or (selection.taken and budget - used < _LEAST_ROOM):
             break
+        keys = copy_keys(candidate.chunk)
+        first = next((taken[key] for key in keys if key in taken), None)
+        if first is not None:
+            taken = dict.fromkeys(keys, first) | taken
+            continue
         more = selection.take(candidate, budget - used)
         if more is not None:
+            taken |= dict.fromkeys(keys, candidate.chunk)
             used += more
         elif candidate.own_tokens > budget and not selection.taken:
             larger.append(candidate)
@@ -208,12 +224,19 @@ def take_best(
             f"best of them {best.source}:{best.start_line}-{best.end_line} with "
             f"{best.token_count:,}; raise the budget"
         )
+    return taken
 
 
-def hits(selection: WholeChunks, query: str, anchor_of: Callable[[str, int], str]) -> Iterator[Hit]:
+def hits(
+    selection: WholeChunks,
+    query: str,
+    anchor_of: Callable[[str, int], str],
+    also: Mapping[str, tuple[Place, ...]],
+) -> Iterator[Hit]:
     """Yield a hit for each chunk that was taken.
 
-    ``anchor_of`` returns the anchor for a source and a position in that document.
+    ``anchor_of`` returns the anchor for a source and a position in that document; ``also`` has the
+    places of copies by the chunk's id.
     """
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk
@@ -234,4 +257,5 @@ def hits(selection: WholeChunks, query: str, anchor_of: Callable[[str, int], str
             section=chunk.section_at(start),
             anchor=anchor_of(chunk.source or "", start),
             part=part,
+            also=also.get(chunk.id, ()),
         )

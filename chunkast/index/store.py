@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,10 +13,11 @@ from chunkast.errors import ConfigError, StoreError, check_count
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
+from chunkast.index.copies import copies_among
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import Matrix, fused
 from chunkast.index.parts import Span
-from chunkast.index.ranking import Candidate, ranked
+from chunkast.index.ranking import Candidate, matches, ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
@@ -385,7 +386,8 @@ class Store:
         Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the best
         100 chunks are joined with the 100 whose vectors are nearest, by reciprocal rank fusion. A
         hit omits its overlap if the previous chunk is also a hit. Of a chunk that exceeds the
-        remaining budget, the part around the best match is returned: see :attr:`Hit.part`.
+        remaining budget, the part around the best match is returned: see :attr:`Hit.part`. Copies
+        are one hit: see :attr:`Hit.also`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.
@@ -405,14 +407,23 @@ class Store:
             if expand is not None:
                 outline_of = partial(stored.outline, chunker=chunker or stored.chunker())
                 selection = ExpandedChunks(find_parts, outline_of, expand)
-            take_best(self._ranked(query, vector, within), budget, limit, selection)
-            return list(hits(selection, query, stored.anchor))
+            scores = matches(self._connection, query, within)
+            ranking = self._ranked(query, scores, vector, within)
+            taken = take_best(ranking, budget, limit, selection)
+            joined = ranking if isinstance(ranking, list) else ()
+            numbers = {*scores, *(each.number for each in joined)}
+            also = copies_among(self._connection, numbers, taken)
+            return list(hits(selection, query, stored.anchor, also))
 
     def _ranked(
-        self, query: str, vector: Iterable[float] | None, within: str | None
+        self,
+        query: str,
+        scores: Mapping[int, float],
+        vector: Iterable[float] | None,
+        within: str | None,
     ) -> Iterable[Candidate]:
         """Return the chunks for a query, best first, ranked by words or by words and vectors."""
-        by_words = ranked(self._connection, query, within)
+        by_words = ranked(self._connection, query, scores)
         model = self._completed().get(MODEL, "")
         if vector is None or not size_of(self._connection, model):
             return by_words
