@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -41,19 +42,37 @@ _CAMEL_CASE: Final = re.compile(
     r"\b(?=[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z][A-Z][a-z]))[A-Za-z][A-Za-z0-9]*\b"
 )
 _HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+# Names with signs, such as C#, C++ and .NET, which become words.
+_SIGN: Final = re.compile(r"(?<=\b[A-Za-z])(?:\+\+|\\?#(?!\w))|(?<![\w.])\.net\b", re.IGNORECASE)
+_SIGN_NAMES: Final = {"++": "plusplus", "#": "sharp", ".net": "dotnet"}
+# Characters that NFKC joins to the word before them, and letters that are written in two ways.
+_LETTERS: Final = str.maketrans(
+    {"\u2120": " ", "\u2122": " ", "\u0451": "\u0435", "\u0401": "\u0415"}
+)
+# The numbers of significant words of a query whose compounds are sought, and of their letters.
+_FEW_WORDS: Final = 3
+_COMPOUND: Final = range(4, 21)
 
 
 def terms(text: str) -> str:
     """Return ``text`` in the form in which it is indexed.
 
-    The parts of a ``CamelCase`` word are added after the word, and characters of scripts without
-    spaces are separated by spaces. Removing a text from the index requires the same result as
-    adding it, so a change here requires a new version of the schema and a new index.
+    The parts of a ``CamelCase`` word are added after the word, characters of scripts without
+    spaces are separated by spaces, and compatible characters are unified. Removing a text from the
+    index requires the same result as adding it, so a change here requires a new version of the
+    schema and a new index.
     """
+    text = _unified(text)
     text = _CAMEL_CASE.sub(lambda word: f"{word[0]} {' '.join(_HUMPS.findall(word[0]))}", text)
     if text.isascii():
         return text
     return _CHARACTER.sub(r" \g<0> ", without_surrogates(text))
+
+
+def _unified(text: str) -> str:
+    """Return ``text`` in NFKC, with signs in names as letters."""
+    text = _SIGN.sub(lambda sign: _SIGN_NAMES[sign[0].lower().lstrip("\\")], text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LETTERS))
 
 
 def match_expression(query: str) -> str:
@@ -63,10 +82,12 @@ def match_expression(query: str) -> str:
     of letters, marks and digits, so that a query is never read as FTS5 syntax. Words without a
     space between them (``max_tokens``, ``a.b``) are also searched for as a phrase. In scripts
     without spaces, pairs of neighbouring characters are searched for as phrases instead of single
-    characters.
+    characters. In short queries, compounds are also searched for as one word and as two.
     """
+    query = _unified(query)
     phrases: dict[str, None] = {}
-    for term in _content(query):
+    content = _content(query)
+    for term in content:
         words = _WORD.findall(term)
         for word in words:
             for phrase in _phrases(word):
@@ -75,12 +96,14 @@ def match_expression(query: str) -> str:
             phrases[terms(" ".join(words))] = None
         if len(phrases) >= _MAX_WORDS:
             break
+    if len(content) <= _FEW_WORDS:
+        phrases |= dict.fromkeys(_compounds(query))
     return " OR ".join(f'"{phrase}"' for phrase in list(phrases)[:_MAX_WORDS])
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the significant words of a query or title, in lower case and without a final "s"."""
-    words = (word for term in _content(text) for word in _WORD.findall(term.casefold()))
+    words = (word for term in _content(_unified(text)) for word in _WORD.findall(term.casefold()))
     return frozenset(word.removesuffix("s") or word for word in words)
 
 
@@ -99,3 +122,14 @@ def _phrases(word: str) -> Iterator[str]:
             yield from _HUMPS.findall(part) if _CAMEL_CASE.fullmatch(part) else ()
         else:
             yield from (f"{one} {two}" for one, two in pairwise(part))
+
+
+def _compounds(query: str) -> Iterator[str]:
+    """Yield neighbouring words as one word, and each word that may be a compound as two."""
+    words = [word.casefold() for word in _WORD.findall(without_surrogates(query))[:_MAX_WORDS]]
+    pairs = (one + two for one, two in pairwise(words) if one not in _STOP_WORDS)
+    yield from (pair for pair in pairs if pair.isalpha() and len(pair) in _COMPOUND)
+    for word in words:
+        if word.isascii() and word.isalpha() and len(word) in _COMPOUND:
+            parts = ((word[:at], word[at:]) for at in range(1, len(word) - 1))
+            yield from (f"{one} {two}" for one, two in parts if one not in _STOP_WORDS)
