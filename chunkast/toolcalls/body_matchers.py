@@ -8,6 +8,7 @@ share one ``Match``, so that recording takes linear time.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,16 +20,7 @@ from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.call_tokens import Token
 from chunkast.toolcalls.protocols import CLOSERS, Protocol
 
-__all__ = (
-    "LENIENT",
-    "TRANSITIONS",
-    "ElementMatcher",
-    "JsonMatcher",
-    "Match",
-    "Matcher",
-    "Opener",
-    "TaggedMatcher",
-)
+__all__ = ("LENIENT", "TRANSITIONS", "JsonMatcher", "Match", "Opener", "matcher_of")
 
 _QUOTE_OR_BRACKET: Final = re.compile(r"\\.|[\"{}\[\]]", re.DOTALL)
 
@@ -72,26 +64,26 @@ class Opener:
         return self.protocol.name == "json" and not self.is_fenced
 
 
-class Matcher:
-    """The base of the matchers. ``live`` is the number of openers that may still be calls."""
+class Matcher(ABC):
+    """The base of the matchers."""
 
     def __init__(self) -> None:
-        self.live = 0
         self.reset()
 
-    def begin(self, opener: Opener, token: Token) -> None:
-        """Add ``opener``, which was read as ``token``."""
-        raise NotImplementedError
-
-    def note(self, token: Token) -> Opener | None:
-        """Read a token inside bodies, and return the outermost opener whose body it ends."""
-        raise NotImplementedError
-
-    def forget(self, opener: Opener) -> None:
-        """Remove the first opener, which is a call or text now."""
-
+    @abstractmethod
     def reset(self) -> None:
         """Remove all openers."""
+
+    @abstractmethod
+    def begin(self, opener: Opener, token: Token) -> None:
+        """Add ``opener``, which was read as ``token``."""
+
+    @abstractmethod
+    def note(self, token: Token) -> Opener | None:
+        """Read a token inside bodies, and return the outermost opener whose body it ends."""
+
+    def forget(self, opener: Opener) -> None:  # noqa: B027 - optional
+        """Remove the first opener, which is a call or text now."""
 
 
 class ElementMatcher(Matcher):
@@ -107,7 +99,8 @@ class ElementMatcher(Matcher):
             self._open.setdefault(opener.name, deque()).append(opener)
 
     def note(self, token: Token) -> Opener | None:
-        unmatched = self._open.get(token.text.strip("</>" + WHITE_SPACE))
+        is_close = token.text.startswith("</")
+        unmatched = self._open.get(token.text.strip("</>" + WHITE_SPACE)) if is_close else None
         return unmatched.pop() if unmatched else None
 
     def forget(self, opener: Opener) -> None:
@@ -167,7 +160,7 @@ class TaggedMatcher(Matcher):
         self._add("named", _Group(opener.match, [opener]))
 
     def note(self, token: Token) -> Opener | None:
-        mark = self._marks.fullmatch(token.text)
+        mark = self._marks.fullmatch(token.text) if self._groups else None
         steps = (
             [(s, self._transitions.get((s, mark.lastgroup or ""))) for s in self._groups]
             if mark
@@ -277,3 +270,10 @@ class JsonMatcher(Matcher):
         for unmatched in self._open:
             if unmatched and unmatched[0][1] is opener:
                 unmatched.popleft()
+
+
+def matcher_of(protocol: Protocol, shared: JsonMatcher) -> Matcher:
+    """Return the matcher of a protocol; those with JSON bodies share one."""
+    if protocol.kind == "json":
+        return shared
+    return ElementMatcher() if protocol.kind == "elements" else TaggedMatcher(protocol)

@@ -20,13 +20,7 @@ from dataclasses import dataclass
 
 import regex
 
-from chunkast.toolcalls.body_matchers import (
-    ElementMatcher,
-    JsonMatcher,
-    Matcher,
-    Opener,
-    TaggedMatcher,
-)
+from chunkast.toolcalls.body_matchers import JsonMatcher, Opener, matcher_of
 from chunkast.toolcalls.call_tokens import Token, TokenReader
 from chunkast.toolcalls.protocols import PROTOCOLS, Protocol
 
@@ -78,24 +72,12 @@ class CallFinder:
         self._reader = TokenReader(self._names, protocols, off)
         self._max = math.inf if max_call_size is None else max_call_size
         self._kept = _Kept()
-        # Every opener that may still be text or a call, in order.
+        # Every opener that may still be text or a call, in order, and how many may be calls.
         self._openers: deque[Opener] = deque()
-        elements, tagged, json = (
-            [row for row in protocols if row.kind == kind]
-            for kind in ("elements", "tagged", "json")
-        )
+        self._live = 0
         shared = JsonMatcher()
-        self._matchers: dict[str, Matcher] = {
-            **{row.name: ElementMatcher() for row in elements},
-            **{row.name: TaggedMatcher(row) for row in tagged},
-            **{row.name: shared for row in json},
-        }
-        inside = [self._matchers[row.name] for row in (*tagged, *json[:1])]
-        self._readers = {
-            "close": [self._matchers[row.name] for row in elements],
-            "mark": inside,
-            "bracket": inside[len(tagged) :],
-        }
+        self._matchers = {row.name: matcher_of(row, shared) for row in protocols}
+        self._each = list(dict.fromkeys(self._matchers.values()))
         self._tails = {row.name: regex.compile(row.tail) for row in protocols if row.tail}
         # The opener whose body has ended, and its end so far.
         self._tailed: Opener | None = None
@@ -113,10 +95,10 @@ class CallFinder:
         kept.add(fragment)
         for token in reader.read(fragment, last=last):
             if self._openers:
-                mode = reader.mode
+                inside = reader.inside
                 # The openers that this token is too far from.
                 yield from self._settle(token.end - 1, last=False)
-                if mode != reader.mode and token.kind != "tail":
+                if inside != reader.inside and token.kind != "tail":
                     reader.repeat = True
                     continue
             self._note(token)
@@ -136,8 +118,8 @@ class CallFinder:
         elif token.kind in PROTOCOLS:
             self._begin(token)
         else:
-            for matcher in self._readers[token.kind]:
-                ended = matcher.live and matcher.note(token)
+            for matcher in self._each:
+                ended = matcher.note(token)
                 if ended:
                     self._end(ended, token.end)
 
@@ -147,26 +129,26 @@ class CallFinder:
         start = token.start + is_fenced
         opener = Opener(row, token.name, start, token.end, token.body, self._fence, is_fenced)
         self._openers.append(opener)
-        if row.name in self._off and token.start != self._looked:
+        is_known = not opener.name or opener.name in self._names
+        if row.name in self._off and is_known and token.start != self._looked:
             opener.why = f"it looks like a call in the protocol `{row.name}`, which is not chosen"
             self._off.discard(row.name)
         elif row.name not in self._matchers or (self._fence and row.name == "json"):
             self._openers.pop()  # reported before, or data
         elif self._fence and row.kind != "elements":
             opener.why = "it stays text, as it is in a fence"
-        elif opener.name and opener.name not in self._names:
+        elif not is_known:
             opener.why = "it stays text, as no tool has this name"
         else:
             if is_fenced:
                 self._fence = _fence_after("", token.text[1:].partition("\n")[0])
-            matcher = self._matchers[row.name]
-            matcher.live += 1
-            matcher.begin(opener, token)
-            self._reader.mode = self._mode()
+            self._live += 1
+            self._reader.inside = True
+            self._matchers[row.name].begin(opener, token)
             return
         # What follows at once is the body of the same call.
         self._looked = token.end
-        for matcher in self._readers["bracket"]:
+        for matcher in self._each:
             matcher.note(token)
 
     def _end(self, opener: Opener, end: int) -> None:
@@ -223,18 +205,12 @@ class CallFinder:
         opener = self._openers.popleft()
         if opener.why:
             return
-        matcher = self._matchers[opener.protocol.name]
-        matcher.live -= 1
-        if matcher.live:
-            matcher.forget(opener)
-        else:
-            matcher.reset()
-            self._reader.mode = self._mode()
-
-    def _mode(self) -> tuple[bool, bool]:
-        """Return whether tagged and JSON bodies are open."""
-        marks, brackets = self._readers["mark"], self._readers["bracket"]
-        return any(m.live for m in marks), any(m.live for m in brackets)
+        self._matchers[opener.protocol.name].forget(opener)
+        self._live -= 1
+        if not self._live:
+            self._reader.inside = False
+            for matcher in self._each:
+                matcher.reset()
 
 
 def _fence_after(fence: str, line: str) -> str:
@@ -248,33 +224,27 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 class _Kept:
-    """The text that has not been returned yet, stored as the fragments in which it arrived."""
-
-    __slots__ = ("_fragments", "_skip", "_start")
+    """The text that has not been returned yet, ."""
 
     def __init__(self) -> None:
-        self._fragments: deque[str] = deque()
-        # The length of the returned part of the first fragment, and the position of the rest.
-        self._skip = 0
+        # The text from ``_start`` on, and the fragments after it.
+        self._text = ""
         self._start = 0
+        self._at = 0
+        self._fragments: list[str] = []
 
     def add(self, fragment: str) -> None:
-        if fragment:
-            self._fragments.append(fragment)
+        self._fragments.append(fragment)
 
     def take(self, end: int, opener: Opener | None = None) -> Iterator[Segment]:
         """Remove the text before ``end`` and yield it as a segment, unless it is empty."""
         start = self._start
         if end == start:
             return
-        parts: list[str] = []
-        while self._start < end:
-            fragment = self._fragments[0]
-            stop = min(len(fragment), self._skip + end - self._start)
-            parts.append(fragment[self._skip : stop])
-            self._start += stop - self._skip
-            self._skip = stop
-            if stop == len(fragment):
-                self._fragments.popleft()
-                self._skip = 0
-        yield Segment(opener, "".join(parts), start, end)
+        if self._at + end - start > len(self._text):
+            self._text = "".join((self._text[self._at :], *self._fragments))
+            self._fragments.clear()
+            self._at = 0
+        stop = self._at + end - start
+        text, self._at, self._start = self._text[self._at : stop], stop, end
+        yield Segment(opener, text, start, end)

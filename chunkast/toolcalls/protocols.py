@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from chunkast.errors import ConfigError
+from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = (
     "ANY",
@@ -31,6 +32,7 @@ ANY: Final = "auto"
 CLOSERS: Final = ("</tool_call>", "</function_call>")
 # Stands for the names of the tools in a pattern.
 NAMES: Final = "%NAMES%"
+_BLANK: Final = f"[{WHITE_SPACE}]{{0,200}}"
 _SPACE: Final = r"\s{0,40}"
 _NAME: Final = r"[^\s<>\"'=/{}\[\]]{1,256}"
 _KEY: Final = r"[^<>\"]{1,256}?"
@@ -50,8 +52,9 @@ class Protocol:
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
         name) and ``body``. The opener of a JSON body ends with the body's first bracket.
-    looks: matches what looks like a call when the protocol is not switched on.
-    marks: matches a tag inside a tagged body.
+    sign: matches a part of everything that ``opener`` matches; it begins with a plain character.
+    looks: matches what looks like a call when the protocol is not switched on, if not ``opener``.
+    marks: matches a tag inside a body of tags.
     tail: matches one thing that belongs to a call and follows its body, such as a closing tag.
     closers: the closing tags of a value and of a call, which repairs insert.
     is_lenient: whether values are on lines of their own and closing tags inside the body optional.
@@ -63,7 +66,8 @@ class Protocol:
     seen: str
     stays: str
     kind: Literal["elements", "tagged", "json"]
-    opener: str = ""
+    opener: str
+    sign: str
     looks: str = ""
     marks: str = ""
     tail: str = ""
@@ -93,8 +97,9 @@ PROTOCOLS: Final = {
             "ai-sdk-tool-call-middleware, Cline, Roo Code",
             "a tag with attributes; a call that is never closed",
             "elements",
-            opener=rf"<(?P<name>{NAMES})/?>",
-            looks=rf"<{NAMES}>",
+            rf"<(?P<name>{NAMES})/?>",
+            rf"<{NAMES}",
+            marks=rf"</{_BLANK}{NAMES}{_BLANK}>",
         ),
         Protocol(
             "invoke",
@@ -103,9 +108,9 @@ PROTOCOLS: Final = {
             "SGLang, vLLM, Anthropic's prompt guides",
             "a call in a fence; a value that is never closed",
             "tagged",
-            opener=rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
+            rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
             rf"<{_PREFIX}invoke\s{{1,99}}name={_quoted('name', _NAME)}\s{{0,9}}>(?P<body>)",
-            looks=rf"<{_PREFIX}invoke\s{{1,9}}name=",
+            rf"<{_PREFIX}invoke\s",
             marks=_marks(
                 rf"<{_PREFIX}param(?:eter)?\s{{1,99}}name={_quoted('key', _KEY)}"
                 r"(?:\s[^<>]{0,200})?>",
@@ -122,9 +127,9 @@ PROTOCOLS: Final = {
             "vLLM, SGLang, llama.cpp, the model card of Hermes 2 Pro",
             "a call in a fence; JSON that is cut off",
             "json",
-            opener=rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
+            rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
             rf"(?:```\w{{0,20}}{_SPACE})?[{{\[]",
-            looks=r"<tool_call>\s{0,9}(?=\{)",
+            r"<(?:tool_call|function_call)>",
             tail=rf"[}}\]\s]{{0,99}}(?:```{_SPACE})?</[\w:]{{0,20}}(?:tool|call|function)\w{{0,20}}>"
             r"|[\s,]{0,99}(?=\{)",
             closers=("", "</tool_call>"),
@@ -136,9 +141,9 @@ PROTOCOLS: Final = {
             "vLLM, SGLang, llama.cpp",
             "a call in a fence; a value that is cut off",
             "tagged",
-            opener=rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
+            rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
             rf"(?={_SPACE}<)",
-            looks=rf"<function={_NAME}>(?={_SPACE}<)",
+            "<function=",
             marks=_marks(
                 r"<parameter=(?P<key>[^<>]{1,256})>", "</parameter>", "</(?:function|tool_call)>"
             ),
@@ -153,9 +158,9 @@ PROTOCOLS: Final = {
             "vLLM, SGLang, llama.cpp",
             "a call in a fence; a value that is cut off",
             "tagged",
-            opener=rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
+            rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
             r"(?=<arg_key>|</tool_call>)",
-            looks=rf"<tool_call>{_SPACE}{_NAME}{_SPACE}(?=<arg_key>)",
+            "<tool_call>",
             marks=_marks(
                 rf"<arg_key>(?P<key>[^<>]{{1,256}})</arg_key>{_SPACE}<arg_value>",
                 "</arg_value>",
@@ -170,9 +175,9 @@ PROTOCOLS: Final = {
             "vLLM, SGLang, llama.cpp, mistral-common",
             "a call in a fence; a list that is cut off",
             "json",
-            opener=rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
+            rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
             rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
-            looks=r"\[TOOL_CALLS\]\s{0,9}(?:\[\s{0,9})?(?=[\w{])",
+            r"[TOOL_CALLS\]",
         ),
         Protocol(
             "json",
@@ -181,9 +186,10 @@ PROTOCOLS: Final = {
             "vLLM, SGLang, llama.cpp",
             "inline code; a fence with more than the call; a tool's definition",
             "json",
-            opener=rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
+            rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
             rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
             rf"|\{{(?={_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']))",
+            rf"{{{_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']",
             looks=rf"\{{\s{{0,9}}\"name\"\s{{0,9}}:\s{{0,9}}\"{NAMES}\"\s{{0,9}},\s{{0,9}}\"(?:arguments|parameters)\"",
             tail=r"\s{0,99}\n {0,3}```[ \t]{0,99}(?=\n)",
         ),
