@@ -105,7 +105,7 @@ PROTOCOLS: Final = {
             "invoke",
             "Claude; MiniMax M2, dots and Step3 with other wrappers",
             '<invoke name="N"><parameter name="K">v</parameter></invoke>',
-            "SGLang, vLLM, Anthropic's prompt guides",
+            "vLLM, SGLang, llama.cpp",
             "a call in a fence; a value that is never closed",
             "tagged",
             rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
@@ -124,7 +124,7 @@ PROTOCOLS: Final = {
             "hermes",
             "Hermes 2 and 3, Qwen 2.5 and 3",
             '<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>',
-            "vLLM, SGLang, llama.cpp, the model card of Hermes 2 Pro",
+            "vLLM, SGLang, llama.cpp, Hermes-Function-Calling",
             "a call in a fence; JSON that is cut off",
             "json",
             rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
