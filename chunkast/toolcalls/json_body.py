@@ -71,7 +71,7 @@ def call_name(source: str, protocol: Protocol, names: Collection[str]) -> str:
     except ValueError:
         match = _NAME.search(text)
         name = match[1] if match else ""
-        is_call = name in names and any(f"{key}" in text for key in _ARGUMENTS)
+        is_call = name in names and any(key in text for key in _ARGUMENTS)
     else:
         call, arguments, others = members_of(value)
         name = str(call or "")
@@ -116,9 +116,4 @@ def read_json(source: str, schema: Schema, protocol: Protocol, *, is_named: bool
         value = {} if value is None else value
     if not isinstance(value, dict):
         raise BodyError(f"the arguments are {type(value).__name__}; they must be an object")
-    arguments = {
-        name: member if known is None else coerced(member, known, 1)
-        for name, member in value.items()
-        for known in (schema.property(name),)
-    }
-    return Body(arguments, {}, [(name, "a member", (0, 0)) for name in others])
+    return Body(coerced(value, schema, 0), {}, [(name, "a member", (0, 0)) for name in others])

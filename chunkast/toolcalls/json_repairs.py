@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, Final
 
 from chunkast.errors import MissingPackageError
-from chunkast.heuristics import Heuristic, Patch, Pipeline
+from chunkast.heuristics import Heuristic, Patch, Phase, Pipeline
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.json_body import members_of, split_tail
 from chunkast.toolcalls.protocols import CLOSERS, Protocol
@@ -36,20 +36,30 @@ _STRING_OR_COMMENT: Final = re.compile(
     r'("[^"\\]*(?:\\.[^"\\]*)*")|//[^\n]*|/\*.*?\*/|#[^\n]*', re.DOTALL
 )
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
-_BREAKS: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
-# The faults that are repaired, each with a sign of it in the text without strings.
-_FAULTS: Final[Mapping[str, Callable[[str], object]]] = {
-    "trailing-commas": re.compile(r",\s*[}\]]").search,
-    "single-quotes": re.compile(r"[{\[,:]\s*'").search,
-    "json-comments": re.compile(r"//|/\*|#").search,
-    "close-brackets": lambda text: any(text.count(a) != text.count(b) for a, b in ("{}", "[]")),
-}
 
 
-def _core(source: str) -> tuple[str, str]:
-    """Return the JSON in a body, and the closing tag after it."""
-    stop = split_tail(source)
-    return source[:stop], source[stop:]
+def _without_fence(text: str) -> str:
+    return _FENCE.sub("", text, count=1)
+
+
+def _escaped_breaks(text: str) -> str:
+    return json.dumps(load_json(text, strict=False), ensure_ascii=False)
+
+
+def _decoded_arguments(text: str) -> str:
+    name, arguments, _ = members_of(load_json(text))
+    inside = load_json(arguments) if isinstance(arguments, str) else None
+    if not isinstance(inside, dict):
+        return text
+    return json.dumps({"name": name, "arguments": inside}, ensure_ascii=False)
+
+
+def _repaired_json(text: str) -> str:
+    from json_repair import repair_json
+
+    repaired = str(repair_json(text, ensure_ascii=False))
+    kept = (text, _STRING_OR_COMMENT.sub(lambda m: m[1] or "", text))
+    return repaired if _letters(repaired) in map(_letters, kept) else text
 
 
 def _letters(text: str) -> str:
@@ -57,90 +67,53 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _has_fault(fault: str, draft: ToolDraft) -> bool:
-    text, _ = _core(draft.source)
-    if not draft.errors or len(text) > _MOST_REPAIRED or too_deep(text):
-        return False
-    without_strings = _STRING_OR_COMMENT.sub(lambda m: "" if m[1] else m[0], text)
-    return bool(_FAULTS[fault](without_strings))
+def _is_open(text: str) -> bool:
+    return any(text.count(a) != text.count(b) for a, b in ("{}", "[]"))
 
 
-def _repair_json(fault: str, draft: ToolDraft) -> Patch[dict[str, Any]]:
-    try:
-        from json_repair import repair_json
-    except ImportError:
-        return Patch(notes=(str(MissingPackageError("json-repair", "toolcalls")),), stop=True)
-    text, tail = _core(draft.source)
-    try:
-        repaired = str(repair_json(text, ensure_ascii=False))
-    except (ValueError, RecursionError):
-        return Patch()
-    if fault == "json-comments":
-        text = _STRING_OR_COMMENT.sub(lambda m: m[1] or "", text)
-    if _letters(text) != _letters(repaired):
-        return Patch()
-    return Patch(source=repaired + tail, retry=True, notes=(fault,))
-
-
-def _escape_breaks(draft: ToolDraft) -> Patch[dict[str, Any]]:
-    source = _STRING_OR_COMMENT.sub(
-        lambda m: m[0].translate(_BREAKS) if m[1] else m[0], draft.source
-    )
-    if source == draft.source:
-        return Patch()
-    return Patch(source=source, retry=True, notes=("escape-line-breaks",))
-
-
-def _decode_arguments(draft: ToolDraft) -> Patch[dict[str, Any]]:
-    text, tail = _core(draft.source)
-    try:
-        name, arguments, _ = members_of(load_json(text))
-        inside = load_json(arguments) if isinstance(arguments, str) else None
-    except ValueError:
-        return Patch()
-    if not isinstance(inside, dict):
-        return Patch()
-    source = json.dumps({"name": name, "arguments": inside}, ensure_ascii=False)
-    return Patch(source=source + tail, retry=True, notes=("decode-arguments",))
-
-
-def _unwrap_fence(draft: ToolDraft) -> Patch[dict[str, Any]]:
-    text, tail = _core(draft.source)
-    return Patch(
-        source=_FENCE.sub("", text, count=1) + tail.replace("```", ""), notes=("unwrap-fence",)
-    )
-
-
-_JSON_REPAIRS: Final[tuple[ToolHeuristic, ...]] = (
-    Heuristic(
-        "unwrap-fence", "pre-parse", _unwrap_fence, lambda draft: bool(_FENCE.match(draft.source))
-    ),
-    Heuristic(
-        "escape-line-breaks", "fallback-reparse", _escape_breaks, lambda draft: bool(draft.errors)
-    ),
-    *(
-        Heuristic(
-            fault, "fallback-reparse", partial(_repair_json, fault), partial(_has_fault, fault)
-        )
-        for fault in _FAULTS
-    ),
-    Heuristic(
-        "decode-arguments", "fallback-reparse", _decode_arguments, lambda draft: bool(draft.errors)
-    ),
-    REPAIR_AGAINST_SCHEMA,
+# The id and phase of each repair, a sign of its fault in the JSON without strings, and the repair.
+_Row = tuple[str, Phase, Callable[[str], object], Callable[[str], str]]
+_ROWS: Final[tuple[_Row, ...]] = (
+    ("unwrap-fence", "pre-parse", _FENCE.match, _without_fence),
+    ("escape-line-breaks", "fallback-reparse", bool, _escaped_breaks),
+    ("trailing-commas", "fallback-reparse", re.compile(r",\s*[}\]]").search, _repaired_json),
+    ("single-quotes", "fallback-reparse", re.compile(r"[{\[,:]\s*'").search, _repaired_json),
+    ("json-comments", "fallback-reparse", re.compile(r"//|/\*|#").search, _repaired_json),
+    ("close-brackets", "fallback-reparse", _is_open, _repaired_json),
+    ("decode-arguments", "fallback-reparse", bool, _decoded_arguments),
 )
 
 
+def _applies(row: _Row, draft: ToolDraft) -> bool:
+    _, phase, has_fault, _ = row
+    text = draft.source[: split_tail(draft.source)]
+    if (phase != "pre-parse" and not draft.errors) or len(text) > _MOST_REPAIRED or too_deep(text):
+        return False
+    return bool(has_fault(_STRING_OR_COMMENT.sub(lambda m: "" if m[1] else m[0], text)))
+
+
+def _repair(row: _Row, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
+    name, phase, _, repair = row
+    stop = split_tail(draft.source)
+    text, tail = draft.source[:stop], draft.source[stop:]
+    try:
+        repaired = repair(text)
+    except ImportError:
+        return Patch(notes=(str(MissingPackageError("json-repair", "toolcalls")),), stop=True)
+    except (ValueError, RecursionError):
+        return None
+    if repaired == text:
+        return None
+    return Patch(source=repaired + tail, retry=phase != "pre-parse", notes=(name,))
+
+
 def _close_call(protocol: Protocol, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
+    source = closed = draft.source
     if protocol.kind == "tagged":
-        source = closed_tags(draft.source, protocol)
-    else:
-        text, tail = _core(draft.source)
-        fence = "```" * ("```" in tail)
-        source = text + fence + protocol.closers[1]
-        if draft.source.rstrip(WHITE_SPACE).endswith(CLOSERS):
-            return None
-    return None if source == draft.source else Patch(source=source, notes=("close-call",))
+        closed = closed_tags(source, protocol)
+    elif not source.rstrip(WHITE_SPACE).endswith(CLOSERS):
+        closed = source[: split_tail(source)] + protocol.closers[1]
+    return None if source == closed else Patch(source=closed, notes=("close-call",))
 
 
 @lru_cache(maxsize=32)
@@ -148,9 +121,12 @@ def pipeline_of(protocol: Protocol) -> ToolPipeline:
     """Return the default pipeline of a protocol."""
     if protocol.kind == "elements":
         return default_pipeline
-    repairs = _JSON_REPAIRS if protocol.kind == "json" else (REPAIR_AGAINST_SCHEMA,)
-    if not protocol.closers[1]:
-        return Pipeline.of(repairs)
-    return Pipeline.of(
-        (Heuristic("close-call", "pre-parse", partial(_close_call, protocol)), *repairs)
-    )
+    repairs: list[ToolHeuristic] = [REPAIR_AGAINST_SCHEMA]
+    if protocol.closers[1]:
+        repairs.append(Heuristic("close-call", "pre-parse", partial(_close_call, protocol)))
+    if protocol.kind == "json":
+        repairs += (
+            Heuristic(row[0], row[1], partial(_repair, row), partial(_applies, row))
+            for row in _ROWS
+        )
+    return Pipeline.of(repairs)

@@ -41,7 +41,6 @@ _BOOLEANS: Final = {"true": True, "false": False}
 # Strings (an unclosed one reaches to the end), and the brackets outside them.
 _JSON_BRACKET: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 _MAX_DIGITS: Final = 4300
-_TOO_LONG: Final = 10**_MAX_DIGITS
 _SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
 
 
@@ -108,9 +107,7 @@ def number_or_text(text: str) -> int | float | str:
     stripped = text.strip(WHITE_SPACE)
     if _INTEGER.fullmatch(stripped):
         return _integer(stripped, text)
-    if _NUMBER.fullmatch(stripped):
-        return _finite(stripped, text)
-    return text
+    return _finite(stripped, text) if _NUMBER.fullmatch(stripped) else text
 
 
 def _integer(digits: str, otherwise: str) -> int | str:
@@ -221,16 +218,16 @@ def _structure(text: str, *, single_quotes: bool) -> Any:
     return structure
 
 
-def too_deep(text: str) -> bool:
-    """Return whether brackets nest deeper than ``MAX_DEPTH`` levels."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def too_deep(text: str, limit: int = MAX_DEPTH) -> bool:
+    """Return whether brackets nest deeper than ``limit`` levels."""
+    if text.count("[") + text.count("{") <= limit:
         return False
     depth = 0
     for match in _JSON_BRACKET.finditer(text):
         first = text[match.start()]
         if first != '"':
             depth += 1 if first in "[{" else -1
-            if depth > MAX_DEPTH:
+            if depth > limit:
                 return True
     return False
 
@@ -242,24 +239,24 @@ def _json(text: str) -> Any:
         return None
 
 
-def _decoded(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+def _decoded(text: str, **options: Any) -> Any:
     return json.loads(
         text,
         parse_int=lambda digits: _integer(digits, digits),
         parse_float=lambda digits: _finite(digits, digits),
         parse_constant=int,  # raises ValueError: NaN and Infinity are not JSON
-        object_pairs_hook=pairs,
+        **options,
     )
 
 
-def load_json(text: str) -> Any:
-    """Return the JSON data in ``text``.
+def load_json(text: str, *, strict: bool = True) -> Any:
+    """Return the JSON data in ``text``; strings may contain line breaks unless ``strict``.
 
     Raises ``ValueError`` if there is none, or if it is nested too deep or has a name twice.
     """
     if too_deep(text):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    return _decoded(text, _unique)
+    return _decoded(text, object_pairs_hook=_unique, strict=strict)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -274,22 +271,11 @@ def json_problem(arguments: object) -> str | None:
     """Return the reason why ``arguments`` are not JSON data, or ``None`` if they are."""
     if not isinstance(arguments, dict):
         return f"the arguments are {type(arguments).__name__}; they must be an object"
-    waiting: list[tuple[object, int]] = [(arguments, 1)]
-    while waiting:
-        value, depth = waiting.pop()
-        if depth > _MAX_RESULT_DEPTH:
+    try:
+        text = json.dumps(arguments, allow_nan=False)
+        if too_deep(text, _MAX_RESULT_DEPTH):
             return f"the arguments nest deeper than {_MAX_RESULT_DEPTH} levels"
-        if isinstance(value, dict):
-            strange = next((name for name in value if not isinstance(name, str)), None)
-            if strange is not None:
-                return f"the arguments have a name of {type(strange).__name__}; it must be a string"
-            waiting.extend((member, depth + 1) for member in value.values())
-        elif isinstance(value, list):
-            waiting.extend((item, depth + 1) for item in value)
-        elif isinstance(value, int) and abs(value) >= _TOO_LONG:
-            return f"the arguments contain an integer of more than {_MAX_DIGITS} digits"
-        elif isinstance(value, float) and not math.isfinite(value):
-            return f"the arguments contain {value}; numbers must be finite"
-        elif not isinstance(value, (str, int, float, type(None))):
-            return f"the arguments contain {type(value).__name__}; they must be JSON data"
-    return None
+        # What JSON has no type for is converted, such as a tuple, or raises an error.
+        return None if json.loads(text) == arguments else "the arguments are not JSON data"
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"the arguments are not JSON data: {error}"
