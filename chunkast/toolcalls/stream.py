@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypedDict
 
@@ -48,27 +48,6 @@ class StreamOptions(TypedDict, total=False):
     on_error: OnError | None
     on_problem: OnProblem | None
     max_call_size: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The options of a stream, with their defaults."""
-
-    protocols: str | Iterable[str] = ("xml",)
-    strict: bool = False
-    heuristics: Iterable[ToolHeuristic] = ()
-    pipeline: ToolPipeline | None = None
-    max_reparses: int = DEFAULT_REPARSES
-    on_error: OnError | None = None
-    on_problem: OnProblem | None = None
-    max_call_size: int | None = MAX_CALL_SIZE
-
-    def __post_init__(self) -> None:
-        if self.pipeline is not None and not isinstance(self.pipeline, Pipeline):
-            raise ConfigError("pipeline", self.pipeline, "must be a Pipeline or None")
-        check_count("max_reparses", self.max_reparses, least=0)
-        if self.max_call_size is not None:
-            check_count("max_call_size", self.max_call_size, least=1)
 
 
 def parse_tool_calls(
@@ -117,13 +96,26 @@ class ToolCallStream:
     """
 
     def __init__(self, tools: Iterable[Tool], **options: Unpack[StreamOptions]) -> None:
+        unknown = options.keys() - StreamOptions.__annotations__
+        if unknown:
+            raise TypeError(f"unknown options: {', '.join(sorted(unknown))}")
+        base, size = options.get("pipeline"), options.get("max_call_size", MAX_CALL_SIZE)
+        if base is not None and not isinstance(base, Pipeline):
+            raise ConfigError("pipeline", base, "must be a Pipeline or None")
+        self._reparses = options.get("max_reparses", DEFAULT_REPARSES)
+        check_count("max_reparses", self._reparses, least=0)
+        if size is not None:
+            check_count("max_call_size", size, least=1)
+        self._strict = options.get("strict", False)
+        self._on_error, self._on_problem = options.get("on_error"), options.get("on_problem")
         self._tools = tools_by_name(tools)
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
-        self._options = _Options(**options)
-        rows = chosen_protocols(self._options.protocols)
-        self._finder = CallFinder(self._tools, rows, self._options.max_call_size)
-        base, more = self._options.pipeline, Pipeline.of(self._options.heuristics)
+        rows, more = (
+            chosen_protocols(options.get("protocols", ("xml",))),
+            Pipeline.of(options.get("heuristics", ())),
+        )
         self._pipelines = {row: (base or pipeline_of(row)) + more for row in rows}
+        self._finder = CallFinder(self._tools, rows, size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
         self._segments: deque[Segment | Stray] = deque()
@@ -190,81 +182,69 @@ class ToolCallStream:
             stop = segment.end if number == len(calls) else opener.body + end
             name = opener.name or call_name(source, opener.protocol, self._tools)
             text = segment.text[start - segment.start : stop - segment.start]
-            yield self._call(_Written(opener, name, source, text, start, stop))
+            yield self._call(_Call(opener, name, source, Text(text, start, stop)))
             start = stop
 
-    def _call(self, written: _Written) -> Part:
+    def _call(self, call: _Call) -> Part:
         """Return a call, or its text if it cannot be read or is not the call of a tool."""
-        opener, name, where = written.opener, written.name, (written.start, written.end)
-        text = Text(written.text, *where)
-        tool = self._tools.get(name)
+        kind, text = call.opener.protocol.kind, call.text
+        tool = self._tools.get(call.name)
         if tool is None:
-            if opener.protocol.name != "json":
-                self._report(
-                    ToolProblem(name, "", "it stays text, as no tool has this name", where)
-                )
+            if call.opener.protocol.name != "json":
+                self._report(call.problem("it stays text, as no tool has this name"))
             return text
-        parse = _Parse(self._schemas[name], written.opener)
-        first: ToolDraft = Draft.of(written.source, tool)
-        pipeline, reparses = self._pipelines[opener.protocol], self._options.max_reparses
-        draft = run_pipeline(first, pipeline, parse.read, max_reparses=reparses)
+        call.schema = self._schemas[call.name]
+        first: ToolDraft = Draft.of(call.source, tool)
+        pipeline = self._pipelines[call.opener.protocol]
+        draft = run_pipeline(first, pipeline, call.read, max_reparses=self._reparses)
         arguments = draft.value
         error = draft.errors[-1] if arguments is None else None
         why = json_problem(arguments) if error is None else f"its body cannot be read: {error}"
-        problems: tuple[ToolProblem, ...] = ()
         if why is None and arguments is not None:
-            problems = tuple(_problems(written, parse, draft))
+            problems = tuple(call.problems(draft))
             for problem in problems:
                 self._report(problem)
-            if not self._options.strict or not problems:
-                return ToolCall(name, arguments, written.text, *where, problems)
+            if not self._strict or not problems:
+                where = text.start_index, text.end_index
+                return ToolCall(call.name, arguments, text.text, *where, problems)
             why = "it has problems"
-        elif draft.notes and opener.protocol.kind != "elements":
+        elif draft.notes and kind != "elements":
             why = f"{why}; {'; '.join(draft.notes)}"
-        problem = ToolProblem(name, "", f"it stays text, as {why}", where)
+        problem = call.problem(f"it stays text, as {why}")
         self._report(problem)
-        if self._options.on_error is not None:
+        if self._on_error is not None:
             metadata = {
-                "tool_name": name,
-                "tool_call": written.text,
-                "start_index": written.start,
-                "end_index": written.end,
+                "tool_name": call.name,
+                "tool_call": text.text,
+                "start_index": text.start_index,
+                "end_index": text.end_index,
                 "error": error,
                 "notes": draft.notes,
             }
-            self._reports.append(partial(self._options.on_error, str(problem), metadata))
+            self._reports.append(partial(self._on_error, str(problem), metadata))
         return text
 
     def _report(self, problem: ToolProblem) -> None:
-        if self._options.on_problem is not None:
-            self._reports.append(partial(self._options.on_problem, problem))
+        if self._on_problem is not None:
+            self._reports.append(partial(self._on_problem, problem))
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A call of the tool ``name`` as it is written, and the ``source`` of its arguments."""
+@dataclass(slots=True)
+class _Call:
+    """A call of the tool ``name`` with the ``text``, and its parse.
+
+    ``source`` is its body. ``read_source`` and ``body`` are the text and content of the last
+    version of it that could be read, and ``error`` is the first error.
+    """
 
     opener: Opener
     name: str
     source: str
-    text: str
-    start: int
-    end: int
-
-
-class _Parse:
-    """The parse of a body, and of its repaired versions if it has to be repaired.
-
-    ``source`` and ``body`` are the text and content of the last version that could be read.
-    ``error`` is the first error.
-    """
-
-    def __init__(self, schema: Schema, opener: Opener) -> None:
-        self.schema = schema
-        self.opener = opener
-        self.source = ""
-        self.body = Body({}, {}, [])
-        self.error: BodyError | None = None
+    text: Text
+    schema: Schema = field(default_factory=lambda: Schema({}))
+    read_source: str = ""
+    body: Body = field(default_factory=lambda: Body({}, {}, []))
+    error: BodyError | None = None
 
     def read(self, source: str) -> dict[str, Any]:
         """Return the arguments in ``source``; raise ``BodyError`` if they cannot be read."""
@@ -280,28 +260,29 @@ class _Parse:
         except BodyError as error:
             self.error = self.error or error
             raise
-        self.source = source
+        self.read_source = source
         return self.body.arguments
 
+    def problem(
+        self, what: str, path: str = "", place: tuple[int, int] | None = None
+    ) -> ToolProblem:
+        """Return a problem of the argument at ``place`` in the body, or of the whole call."""
+        offset, where = self.opener.body, (self.text.start_index, self.text.end_index)
+        # Positions in a repaired body are not those of the text; those in JSON are not known.
+        if place and self.read_source == self.source and self.opener.protocol.kind != "json":
+            where = offset + place[0], offset + place[1]
+        return ToolProblem(self.name, path, what, where)
 
-def _problems(written: _Written, parse: _Parse, draft: ToolDraft) -> Iterator[ToolProblem]:
-    """Yield the problems in a call whose body could be read."""
-    body, source, name, opener = parse.body, parse.source, written.name, written.opener
-    whole, offset = (written.start, written.end), opener.body
-    # Positions in a repaired body are not those of the text; those in JSON are not known.
-    exact = source == written.source and opener.protocol.kind != "json"
-    repairs = ", ".join(draft.notes) if opener.protocol.kind != "elements" else ""
-    if parse.error is not None or repairs:
-        by = f" by {repairs}" if repairs else ""
-        reason = f": {parse.error}" if parse.error else ""
-        yield ToolProblem(name, "", f"its body was repaired{by}{reason}", whole)
-    for path, what, (start, end) in body.dropped:
-        shown = shortened(source[start:end].strip()) if end else path
-        reason = f"{what} dropped: {shown!r}"
-        where = (offset + start, offset + end) if exact else whole
-        yield ToolProblem(name, path if end else "", reason, where)
-    for path, reason in all_problems(draft.value, parse.schema):
-        argument = re.split(r"[.\[]", path, maxsplit=1)[0]
-        place = body.places.get(argument) if exact else None
-        where = (offset + place[0], offset + place[1]) if place else whole
-        yield ToolProblem(name, path, reason, where)
+    def problems(self, draft: ToolDraft) -> Iterator[ToolProblem]:
+        """Yield the problems in a call whose body could be read."""
+        repairs = ", ".join(draft.notes) if self.opener.protocol.kind != "elements" else ""
+        if self.error is not None or repairs:
+            by = f" by {repairs}" if repairs else ""
+            reason = f": {self.error}" if self.error else ""
+            yield self.problem(f"its body was repaired{by}{reason}")
+        for path, what, (start, end) in self.body.dropped:
+            shown = shortened(self.read_source[start:end].strip()) if end else path
+            yield self.problem(f"{what} dropped: {shown!r}", path if end else "", (start, end))
+        for path, reason in all_problems(draft.value, self.schema):
+            argument = re.split(r"[.\[]", path, maxsplit=1)[0]
+            yield self.problem(reason, path, self.body.places.get(argument))
