@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 HELP: Final = "print the tool calls in a text"
 DESCRIPTION: Final = (
-    "Print the tool calls in a text and the text around them as JSON Lines, each as soon as it is "
-    "known. Problems in a call are listed with it and reported on stderr. A call that cannot be parsed stays text."
+    "Print the tool calls in a text (by default, those in the protocol xml) and the text around "
+    "them as JSON Lines, each as soon as it is known. Problems in a call are listed with it and "
+    "reported on stderr. A call that cannot be parsed stays text."
 )
 EXAMPLES: Final = (
     "model | chunkast toolcalls - --tools tools.json --protocol auto",
@@ -32,15 +33,10 @@ OPERANDS: Final = ""
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
-    parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="a text in UTF-8, or - for standard input"
-    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a UTF-8 text, or - for stdin")
     parser.add_argument("--tools", metavar="TOOLS.json", help=TOOLS_HELP)
     parser.add_argument(
-        "--protocol",
-        action="append",
-        metavar="NAME",
-        help="a protocol of --list, or auto for all; may be repeated (default: xml)",
+        "--protocol", action="append", metavar="NAME", help="a name in --list, or auto; repeatable"
     )
     add_flags(
         parser,
@@ -58,19 +54,16 @@ def run(options: Namespace) -> int:
         return 0
     if options.file is None or options.tools is None:
         raise UsageError("FILE and --tools are required, except with --list")
-    names = options.protocol or ["xml"]
-    problems: list[ToolProblem] = []
+    counts: Counter[str] = Counter()
 
     def report(problem: ToolProblem) -> None:
-        problems.append(problem)
+        counts[problem.tool or "no tool"] += 1
         print_note(problem)
 
+    tools, protocols = load_tools(options.tools), options.protocol or ("xml",)
     try:
         stream = ToolCallStream(
-            load_tools(options.tools),
-            protocols="auto" if "auto" in names else names,
-            strict=options.strict,
-            on_problem=report,
+            tools, protocols=protocols, strict=options.strict, on_problem=report
         )
     except ConfigError as error:
         flag = "--protocol" if error.field == "protocols" else f"--tools {options.tools}"
@@ -83,16 +76,10 @@ def run(options: Namespace) -> int:
         # After an error too: the part of the text that could be read.
         calls += _print(stream.close(), out)
     if options.strict:
-        print_note(_summary(problems, calls))
+        each = ", ".join(f"{tool}: {count}" for tool, count in counts.most_common(5))
+        problems = counted(counts.total(), "problem") + f" ({each})" * bool(each)
+        print_note(f"{counted(calls, 'call')} read; {problems}")
     return 0
-
-
-def _summary(problems: Sequence[ToolProblem], calls: int) -> str:
-    """Return the number of problems of each tool, as one line."""
-    tools = Counter(problem.tool or "no tool" for problem in problems)
-    each = ", ".join(f"{tool}: {count}" for tool, count in tools.most_common(5))
-    summary = f"{counted(calls, 'call')} read; {counted(len(problems), 'problem')}"
-    return f"{summary} ({each})" if each else summary
 
 
 def _print(parts: Sequence[Part], out: BinaryIO) -> int:
@@ -109,9 +96,6 @@ def _plain(part: Part) -> dict[str, Any]:
     place = {"start_index": part.start_index, "end_index": part.end_index}
     if isinstance(part, Text):
         return {"type": "text", "text": part.text, **place}
-    problems = [
-        {"path": problem.path, "what": problem.what, "where": list(problem.where)}
-        for problem in part.problems
-    ]
+    problems = [{"path": p.path, "what": p.what, "where": p.where} for p in part.problems]
     call = {"type": "tool-call", "name": part.name, "arguments": part.arguments}
     return {**call, **place, "problems": problems}

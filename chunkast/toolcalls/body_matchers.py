@@ -8,7 +8,6 @@ share one ``Match``, so that recording takes linear time.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -64,30 +63,11 @@ class Opener:
         return self.protocol.name == "json" and not self.is_fenced
 
 
-class Matcher(ABC):
-    """The base of the matchers."""
+class ElementMatcher:
+    """Matches tags: a call ends at the first tag at which the tags of its name balance."""
 
     def __init__(self) -> None:
         self.reset()
-
-    @abstractmethod
-    def reset(self) -> None:
-        """Remove all openers."""
-
-    @abstractmethod
-    def begin(self, opener: Opener, token: Token) -> None:
-        """Add ``opener``, which was read as ``token``."""
-
-    @abstractmethod
-    def note(self, token: Token) -> Opener | None:
-        """Read a token inside bodies, and return the outermost opener whose body it ends."""
-
-    def forget(self, opener: Opener) -> None:  # noqa: B027 - optional
-        """Remove the first opener, which is a call or text now."""
-
-
-class ElementMatcher(Matcher):
-    """Matches tags: a call ends at the first tag at which the tags of its name balance."""
 
     def reset(self) -> None:
         self._open: dict[str, deque[Opener]] = {}
@@ -141,11 +121,11 @@ class _Group:
     members: list[Opener]
 
 
-class TaggedMatcher(Matcher):
+class TaggedMatcher:
     """Matches the bodies of one tagged protocol."""
 
     def __init__(self, protocol: Protocol) -> None:
-        super().__init__()
+        self.reset()
         self._marks = regex.compile(protocol.marks)
         self._transitions = LENIENT if protocol.is_lenient else TRANSITIONS
 
@@ -173,6 +153,9 @@ class TaggedMatcher(Matcher):
         ended = self._groups.pop("ended", None)
         return ended.members[0] if ended else None
 
+    def forget(self, opener: Opener) -> None:
+        """Keep the opener: it shares a match with others."""
+
     def _add(self, state: str, group: _Group) -> None:
         """Put ``group`` in ``state``; the smaller of two groups joins the larger one."""
         other = self._groups.get(state, group)
@@ -186,13 +169,16 @@ class TaggedMatcher(Matcher):
         large.members += small.members
 
 
-class JsonMatcher(Matcher):
+class JsonMatcher:
     """Matches the brackets of JSON bodies.
 
     A quote begins or ends a string, depending on where reading began. So there are two readings:
     one is inside a string where the other one is outside. An opener belongs to the reading that is
     outside a string at the opener. Each reading has its own depth and open brackets.
     """
+
+    def __init__(self) -> None:
+        self.reset()
 
     def reset(self) -> None:
         self._reading = 0
@@ -270,6 +256,11 @@ class JsonMatcher(Matcher):
         for unmatched in self._open:
             if unmatched and unmatched[0][1] is opener:
                 unmatched.popleft()
+
+
+# Begins with an opener, reads tokens inside bodies and returns the outermost opener whose body a
+# token ends, forgets the first opener, and resets itself.
+Matcher = ElementMatcher | TaggedMatcher | JsonMatcher
 
 
 def matcher_of(protocol: Protocol, shared: JsonMatcher) -> Matcher:

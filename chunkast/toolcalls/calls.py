@@ -21,43 +21,32 @@ from dataclasses import dataclass
 import regex
 
 from chunkast.toolcalls.body_matchers import JsonMatcher, Opener, matcher_of
+from chunkast.toolcalls.call_model import Text, ToolProblem
 from chunkast.toolcalls.call_tokens import Token, TokenReader
 from chunkast.toolcalls.protocols import PROTOCOLS, Protocol
 
-__all__ = ("CallFinder", "Segment", "Stray")
+__all__ = ("CallFinder", "Found", "Segment")
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A call that begins with ``opener``, or the text between two calls if it is ``None``.
+    """A call, or several in one list or tag, that begins with ``opener``."""
 
-    Together, the segments cover the whole text without gaps or overlaps.
-    """
-
-    opener: Opener | None
-    text: str
-    start: int
-    end: int
+    opener: Opener
+    text: Text
 
     @property
     def body(self) -> str:
         """The text after the opener; for ``xml``, the text between the tags."""
-        assert self.opener is not None
-        inside = self.text[self.opener.body - self.start :]
-        if self.opener.protocol.kind == "elements":
-            # A closer contains no other "<"; an empty tag has no closer.
-            return inside[: max(0, inside.rfind("</"))]
-        return inside
+        inside = self.text.text[self.opener.body - self.text.start_index :]
+        # A closer contains no other "<"; an empty tag has no closer.
+        stop = inside.rfind("</") if self.opener.protocol.kind == "elements" else len(inside)
+        return inside[: max(0, stop)]
 
 
-@dataclass(frozen=True, slots=True)
-class Stray:
-    """An opener at ``[start, end)`` that does not begin a call, and the reason (``why``)."""
-
-    name: str
-    start: int
-    end: int
-    why: str
+# A problem is an opener that does not begin a call, and the reason. The rest covers the whole
+# text without gaps or overlaps.
+Found = Segment | Text | ToolProblem
 
 
 class CallFinder:
@@ -86,8 +75,8 @@ class CallFinder:
         # The marks of the fence that is open.
         self._fence = ""
 
-    def read(self, fragment: str, *, last: bool) -> Iterator[Segment | Stray]:
-        """Yield the segments that are complete after ``fragment``, and the stray openers.
+    def read(self, fragment: str, *, last: bool) -> Iterator[Found]:
+        """Yield what is complete after ``fragment``.
 
         If ``last`` is true, ``fragment`` ends the text, and the rest of the text is yielded too.
         """
@@ -178,8 +167,8 @@ class CallFinder:
         # What is in a call is not read as Markdown.
         self._fence = opener.fence
 
-    def _settle(self, position: int, *, last: bool) -> Iterator[Segment | Stray]:
-        """Yield the segments and stray openers that are certain after reading to ``position``."""
+    def _settle(self, position: int, *, last: bool) -> Iterator[Found]:
+        """Yield what is certain after reading to ``position``."""
         while self._openers:
             opener = self._openers[0]
             match, is_long = opener.match, position - opener.start >= self._max
@@ -194,10 +183,10 @@ class CallFinder:
                 why = f"is longer than {self._max:,} characters" if is_long else "is never closed"
                 if not match.is_void:
                     why = opener.why or f"it stays text, as it {why}"
-                    yield Stray(opener.name, opener.start, opener.end, why)
+                    yield ToolProblem(opener.name, "", why, (opener.start, opener.end))
                 continue
             yield from self._kept.take(opener.start)
-            yield from self._kept.take(end, opener)
+            yield from (Segment(opener, text) for text in self._kept.take(end))
             while self._openers and self._openers[0].start < end:
                 self._remove_first()
 
@@ -224,7 +213,7 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 class _Kept:
-    """The text that has not been returned yet, ."""
+    """The text that has not been returned yet."""
 
     def __init__(self) -> None:
         # The text from ``_start`` on, and the fragments after it.
@@ -236,8 +225,8 @@ class _Kept:
     def add(self, fragment: str) -> None:
         self._fragments.append(fragment)
 
-    def take(self, end: int, opener: Opener | None = None) -> Iterator[Segment]:
-        """Remove the text before ``end`` and yield it as a segment, unless it is empty."""
+    def take(self, end: int) -> Iterator[Text]:
+        """Remove the text before ``end`` and yield it, unless it is empty."""
         start = self._start
         if end == start:
             return
@@ -247,4 +236,4 @@ class _Kept:
             self._at = 0
         stop = self._at + end - start
         text, self._at, self._start = self._text[self._at : stop], stop, end
-        yield Segment(opener, text, start, end)
+        yield Text(text, start, end)

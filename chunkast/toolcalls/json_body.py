@@ -7,7 +7,7 @@ opener of the call contains the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
@@ -29,8 +29,8 @@ _NAME: Final = re.compile(
 _CLOSING_TAG: Final = re.compile(r"</[\w:]{1,48}>")
 
 
-def json_calls(body: str, *, is_named: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield the span and the source of each call in ``body``: its object and what follows them."""
+def json_calls(body: str, *, is_named: bool) -> list[tuple[int, str]]:
+    """Return the end and the source of each call in ``body``: its object and what follows them."""
     spans, depth, start = [], 0, 0
     for match in _STRING_OR_BRACE.finditer(body):
         if match[0] == "{":
@@ -44,11 +44,9 @@ def json_calls(body: str, *, is_named: bool) -> Iterator[tuple[int, int, str]]:
         spans.append((start, split_tail(body)))
     before = body[: spans[0][0]] if spans else ""
     if not spans or ((is_named or "[" not in before) and len(spans) == 1):
-        yield 0, len(body), body
-        return
+        return [(len(body), body)]
     tail = body[spans[-1][1] :].lstrip(WHITE_SPACE).removeprefix("]")
-    for start, end in spans:
-        yield start, end, body[start:end] + tail
+    return [(end, body[start:end] + tail) for start, end in spans]
 
 
 def split_tail(source: str) -> int:

@@ -17,7 +17,6 @@ from chunkast.errors import ConfigError
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = (
-    "ANY",
     "CLOSERS",
     "NAMES",
     "PROTOCOLS",
@@ -27,7 +26,7 @@ __all__ = (
     "protocol_table",
 )
 
-ANY: Final = "auto"
+_ANY: Final = "auto"
 # The closing tags of JSON bodies.
 CLOSERS: Final = ("</tool_call>", "</function_call>")
 # Stands for the names of the tools in a pattern.
@@ -202,20 +201,16 @@ def chosen_protocols(names: object) -> tuple[Protocol, ...]:
 
     Raises ``ConfigError`` for anything but "auto" or names of protocols.
     """
-    if names == ANY:
-        return tuple(PROTOCOLS.values())
     chosen = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
-    if not chosen or any(not isinstance(n, str) or n not in PROTOCOLS for n in chosen):
+    if not chosen or any(not isinstance(n, str) or n not in (_ANY, *PROTOCOLS) for n in chosen):
         raise ConfigError("protocols", names, f"must be 'auto' or some of {', '.join(PROTOCOLS)}")
-    return tuple(row for row in PROTOCOLS.values() if row.name in chosen)
+    return tuple(row for row in PROTOCOLS.values() if row.name in chosen or _ANY in chosen)
 
 
 def protocol_table() -> str:
     """Return the protocols as a Markdown table: what is read, and what is not."""
-    rows = [
-        ("protocol", "written by", "a call of the tool N", "seen in", "stays text"),
-        ("---",) * 5,
-    ]
+    rows = [("protocol", "written by", "a call of the tool N", "seen in", "stays text")]
+    rows.append(("---",) * 5)
     rows += [
         (f"`{row.name}`", row.written_by, f"`{row.form}`", row.seen, row.stays)
         for row in PROTOCOLS.values()

@@ -203,9 +203,7 @@ NORMALIZE_CLOSE_TAGS: Final[ToolHeuristic] = Heuristic(
     lambda draft: Patch(source=normalize_close_tags(draft.source)),
 )
 ESCAPE_INVALID_LT: Final[ToolHeuristic] = Heuristic(
-    "escape-invalid-lt",
-    "pre-parse",
-    lambda draft: Patch(source=escape_invalid_lt(draft.source)),
+    "escape-invalid-lt", "pre-parse", lambda draft: Patch(source=escape_invalid_lt(draft.source))
 )
 BALANCE_TAGS: Final[ToolHeuristic] = Heuristic(
     "balance-tags",

@@ -15,7 +15,7 @@ from chunkast.options import Unpack
 from chunkast.toolcalls.body import Body, BodyError, read_body
 from chunkast.toolcalls.body_matchers import Opener
 from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
-from chunkast.toolcalls.calls import CallFinder, Segment, Stray
+from chunkast.toolcalls.calls import CallFinder, Found, Segment
 from chunkast.toolcalls.json_body import call_name, json_calls, read_json
 from chunkast.toolcalls.json_repairs import pipeline_of
 from chunkast.toolcalls.json_schema import Schema
@@ -118,7 +118,7 @@ class ToolCallStream:
         self._finder = CallFinder(self._tools, rows, size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
-        self._segments: deque[Segment | Stray] = deque()
+        self._segments: deque[Found] = deque()
         self._parts: list[Part] = []
         # Calls of the callbacks that are still to be made.
         self._reports: deque[Callable[[], object]] = deque()
@@ -159,31 +159,28 @@ class ToolCallStream:
             self._segments.extend(self._finder.read(fragment, last=last))
         while self._segments:
             segment = self._segments[0]
-            if isinstance(segment, Stray):
-                where = segment.start, segment.end
-                self._report(ToolProblem(segment.name, "", segment.why, where))
+            if isinstance(segment, ToolProblem):
+                self._report(segment)
             else:
-                self._parts += [*self._parts_of(segment)]
+                self._parts += [segment] if isinstance(segment, Text) else self._calls(segment)
             self._segments.popleft()
         while self._reports:
             self._reports.popleft()()
 
-    def _parts_of(self, segment: Segment) -> Iterator[Part]:
-        """Yield the parts in a segment: a text, or one or more calls."""
-        opener = segment.opener
-        if opener is None:
-            yield Text(segment.text, segment.start, segment.end)
-            return
-        calls = [(0, len(segment.body), segment.body)]
+    def _calls(self, segment: Segment) -> list[Part]:
+        opener, start, raw = segment.opener, segment.text.start_index, segment.text.text
+        calls = [(len(segment.body), segment.body)]
         if opener.protocol.kind == "json":
-            calls = list(json_calls(segment.body, is_named=bool(opener.name)))
-        start = segment.start
-        for number, (_, end, source) in enumerate(calls, 1):
-            stop = segment.end if number == len(calls) else opener.body + end
+            calls = json_calls(segment.body, is_named=bool(opener.name))
+        parts: list[Part] = []
+        first = start
+        for number, (end, source) in enumerate(calls, 1):
+            stop = segment.text.end_index if number == len(calls) else opener.body + end
             name = opener.name or call_name(source, opener.protocol, self._tools)
-            text = segment.text[start - segment.start : stop - segment.start]
-            yield self._call(_Call(opener, name, source, Text(text, start, stop)))
+            text = Text(raw[start - first : stop - first], start, stop)
+            parts.append(self._call(_Call(opener, name, source, text)))
             start = stop
+        return parts
 
     def _call(self, call: _Call) -> Part:
         """Return a call, or its text if it cannot be read or is not the call of a tool."""
