@@ -113,14 +113,6 @@ LENIENT: Final[Mapping[tuple[str, str], str]] = {
 }
 
 
-@dataclass(slots=True)
-class _Group:
-    """Openers in the same state, which share a match."""
-
-    match: Match
-    members: list[Opener]
-
-
 class TaggedMatcher:
     """Matches the bodies of one tagged protocol."""
 
@@ -130,43 +122,38 @@ class TaggedMatcher:
         self._transitions = LENIENT if protocol.is_lenient else TRANSITIONS
 
     def reset(self) -> None:
-        self._groups: dict[str, _Group] = {}
+        # Openers by state; those in one state share a match.
+        self._groups: dict[str, list[Opener]] = {}
 
     def begin(self, opener: Opener, _token: Token) -> None:
         for state in ("between", "unsure"):
             if state in self._groups:
-                match = self._groups.pop(state).match
+                match = self._groups.pop(state)[0].match
                 match.end = match.fallback
-        self._add("named", _Group(opener.match, [opener]))
+        self._add("named", [opener])
 
     def note(self, token: Token) -> Opener | None:
         mark = self._marks.fullmatch(token.text) if self._groups else None
-        steps = (
-            [(s, self._transitions.get((s, mark.lastgroup or ""))) for s in self._groups]
-            if mark
-            else []
-        )
-        moved = [(after, self._groups.pop(state)) for state, after in steps if after]
-        for after, group in moved:
-            group.match.fallback = token.end if after in ("between", "unsure") else None
+        if mark is None:
+            return None
+        steps = [(s, self._transitions.get((s, mark.lastgroup or ""))) for s in self._groups]
+        for after, group in [(after, self._groups.pop(state)) for state, after in steps if after]:
+            group[0].match.fallback = token.end if after in ("between", "unsure") else None
             self._add(after, group)
-        ended = self._groups.pop("ended", None)
-        return ended.members[0] if ended else None
+        return self._groups.pop("ended", [None])[0]
 
     def forget(self, opener: Opener) -> None:
         """Keep the opener: it shares a match with others."""
 
-    def _add(self, state: str, group: _Group) -> None:
+    def _add(self, state: str, group: list[Opener]) -> None:
         """Put ``group`` in ``state``; the smaller of two groups joins the larger one."""
-        other = self._groups.get(state, group)
-        small, large = sorted((group, other), key=lambda one: len(one.members))
+        other = self._groups.get(state, [])
+        small, large = sorted((group, other), key=len)
         self._groups[state] = large
-        if group is other:
-            return
-        large.match.fallback = group.match.fallback
-        for opener in small.members:
-            opener.match = large.match
-        large.members += small.members
+        large[0].match.fallback = group[0].match.fallback
+        for opener in small:
+            opener.match = large[0].match
+        large += small
 
 
 class JsonMatcher:

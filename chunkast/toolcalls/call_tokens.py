@@ -22,13 +22,13 @@ _LONGEST: Final = 2048
 _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})[^\n]{0,200}(?=\n)"
 _EMPTY: Final = re.compile("")
 _JSON: Final = r"\\[\\\"]|[\"{}\[\]]|</(?:tool_call|function_call)>"
-# The characters at which a token may begin; much faster to find than tokens.
-_EDGE: Final = re.compile(r'[<\[{\]}"\\]|\n {0,3}(?:`|~|\Z)')
-_FENCE_EDGE: Final = re.compile(r"\n {0,3}(?:```|~~~)")
+# The characters at which a token outside and inside bodies may begin; faster to find than tokens.
+_LINE_EDGE: Final = r"\n {0,3}(?:[`~]|\Z)"
 _EDGES: Final = (
-    re.compile(r"<(?=\S)|\[(?=[T\s{])|\{(?=[\s\"'])|" + _FENCE_EDGE.pattern),
-    re.compile(r'[<\[{\]}"\\]|' + _FENCE_EDGE.pattern),
+    re.compile(r"[<\[{]|" + _LINE_EDGE),
+    re.compile(r'[<\[{\]}"\\]|' + _LINE_EDGE),
 )
+_FENCE_EDGE: Final = re.compile(_LINE_EDGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class TokenReader:
 
     position: the number of characters that have been read so far.
     settled: every token that ends at or before this position has been returned.
-    opener_start: the start of an unfinished token that may begin a call, or else ``position``.
+    kept: the start of an unfinished token, or else ``position``.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class TokenReader:
         self.inside = False
         self.repeat = False
         self.tail: Any = None
-        self.position = self.settled = self.opener_start = 0
+        self.position = self.settled = self.kept = 0
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Token]:
         """Yield the tokens that are certain after ``fragment``, the next fragment of the text."""
@@ -106,13 +106,12 @@ class TokenReader:
         # The end of the text ends the last line.
         text, at = self._text + fragment + "\n" * last, self._at
         has_signs = self.inside or any(sign.search(text, at) for sign in self._signs)
-        lists = [] if last else self._lists if has_signs else self._lists[: 1 + self._has_fences]
-        begin, hold = self._hold(text, at, lists)
+        inside, hold = self.inside, self._hold(text, at, last=last)
         while True:
             if self.tail is not None:
                 match = self.tail.match(text, at, partial=not last)
                 if match and match.partial:
-                    begin = hold = min(hold, at)
+                    hold = at
                     break
                 self.tail = None
                 yield self._token("tail", match or _EMPTY.match(text, at))
@@ -123,16 +122,18 @@ class TokenReader:
                     break
                 token = self._token(self._kinds[match.lastindex - 1], match)
                 yield token
+                at = match.end() if token.kind not in self._off else token.end - self._base
                 if self.repeat:
                     self.repeat = False
                     at = match.start()
-                    continue
-                at = match.end() if token.kind not in self._off else token.end - self._base
-                if match[0][0] in "\n\\" and at > len(text) - _LONGEST:
-                    hold = -1  # what seemed to begin a call may be inside this token
-            if at > hold:
-                begin, hold = self._hold(text, at, lists)
-        self._keep(text, max(at, min(hold, len(text) - last)), max(at, begin))
+            if at > hold or inside != self.inside:
+                inside, hold = self.inside, self._hold(text, at, last=last)
+        # Keep the rest, and the character before it.
+        at = max(at, min(hold, len(text) - last))
+        self._text, self._at = text[max(0, at - 1) :], min(at, 1)
+        self._base += max(0, at - 1)
+        self.kept = max(0, min(self._base + self._at, self.position))
+        self.settled = self.kept if self._has_fences else self.position
 
     def _next(self, text: str, at: int, *, has_signs: bool) -> Any:
         edge, pattern = _EDGES[self.inside], self._patterns[self.inside]
@@ -159,28 +160,19 @@ class TokenReader:
         end = body if kind in self._off else end
         return Token(kind, match[0], start, end, groups.get("name", ""), body)
 
-    def _hold(self, text: str, at: int, lists: Sequence[Any]) -> tuple[int, int]:
-        """Return where an unfinished opener begins in ``text``, and where any token does."""
-        holds = [len(text)] * len(self._lists)
-        for number, pattern in enumerate(lists):
-            end = max(at, len(text) - _LONGEST)
-            while edge := _EDGE.search(text, end):
+    def _hold(self, text: str, at: int, *, last: bool) -> int:
+        """Return where an unfinished token begins in ``text``, or else the end of the text."""
+        hold, first = len(text), max(at, len(text) - _LONGEST)
+        lists = self._lists if self.inside else self._lists[: 1 + self._has_fences]
+        for pattern in [] if last else lists:
+            end = first
+            while edge := _EDGES[1].search(text, end):
                 match = pattern.match(text, edge.start(), partial=True)
                 if match and match.partial:
-                    holds[number] = match.start()
+                    hold = min(hold, match.start())
                     break
                 end = match.end() if match else edge.start() + 1
-        hold = min(holds)
-        # A complete opener may be inside another unfinished token.
-        match = self._lists[0].search(text, max(at, hold)) if hold < len(text) else None
-        return min(holds[0], match.start() if match else len(text)), hold
-
-    def _keep(self, text: str, at: int, begin: int) -> None:
-        """Keep ``text`` from ``at``, and the character before it."""
-        self.opener_start = max(0, min(self._base + begin, self.position))
-        self._text, self._at = text[max(0, at - 1) :], min(at, 1)
-        self._base += max(0, at - 1)
-        self.settled = self._base + self._at if self._has_fences else self.position
+        return hold
 
 
 def _compiled(patterns: Sequence[str]) -> regex.Pattern[str]:

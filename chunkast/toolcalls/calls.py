@@ -96,7 +96,7 @@ class CallFinder:
         if self._openers:
             yield from kept.take(self._openers[0].start)
         else:
-            yield from kept.take(reader.position if last else reader.opener_start)
+            yield from kept.take(reader.position if last else reader.kept)
 
     def _note(self, token: Token) -> None:
         """Record what ``token`` begins and ends."""

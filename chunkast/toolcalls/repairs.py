@@ -28,13 +28,7 @@ __all__ = (
     "ToolDraft",
     "ToolHeuristic",
     "ToolPipeline",
-    "balance_tags",
     "default_pipeline",
-    "escape_invalid_lt",
-    "keep_last_tag",
-    "normalize_close_tags",
-    "repair_against_schema",
-    "string_properties",
 )
 
 # The value is the call's arguments, the context the tool that is called.
