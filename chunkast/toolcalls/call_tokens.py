@@ -104,7 +104,8 @@ class TokenReader:
         """Yield the tokens that are certain after ``fragment``, the next fragment of the text."""
         self.position += len(fragment)
         # The end of the text ends the last line.
-        text, at = self._text + fragment + "\n" * last, self._at
+        end = "\n" * last
+        text, at = f"{self._text}{fragment}{end}", self._at
         has_signs = self.inside or any(sign.search(text, at) for sign in self._signs)
         inside, hold = self.inside, self._hold(text, at, last=last)
         while True:

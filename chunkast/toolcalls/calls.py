@@ -231,7 +231,8 @@ class _Kept:
         if end == start:
             return
         if self._at + end - start > len(self._text):
-            self._text = "".join((self._text[self._at :], *self._fragments))
+            rest = self._text[self._at :]
+            self._text = "".join(filter(None, (rest, *self._fragments)))
             self._fragments.clear()
             self._at = 0
         stop = self._at + end - start
