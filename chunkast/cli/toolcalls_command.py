@@ -23,10 +23,7 @@ DESCRIPTION: Final = (
     "them as JSON Lines, each as soon as it is known. Problems in a call are listed with it and "
     "reported on stderr. A call that cannot be parsed stays text."
 )
-EXAMPLES: Final = (
-    "model | chunkast toolcalls - --tools tools.json --protocol auto",
-    "chunkast toolcalls --list",
-)
+EXAMPLES: Final = ("model | chunkast toolcalls - --tools tools.json", "chunkast toolcalls --list")
 COMMON: Final = "tools"
 OPERANDS: Final = ""
 
@@ -60,11 +57,9 @@ def run(options: Namespace) -> int:
         counts[problem.tool or "no tool"] += 1
         print_note(problem)
 
-    tools, protocols = load_tools(options.tools), options.protocol or ("xml",)
+    tools, names = load_tools(options.tools), options.protocol or ("xml",)
     try:
-        stream = ToolCallStream(
-            tools, protocols=protocols, strict=options.strict, on_problem=report
-        )
+        stream = ToolCallStream(tools, protocols=names, strict=options.strict, on_problem=report)
     except ConfigError as error:
         flag = "--protocol" if error.field == "protocols" else f"--tools {options.tools}"
         raise UsageError(f"{flag}: {error}") from None

@@ -23,12 +23,8 @@ _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})[^\n]{0,200}(?=\n)"
 _EMPTY: Final = re.compile("")
 _JSON: Final = r"\\[\\\"]|[\"{}\[\]]|</(?:tool_call|function_call)>"
 # The characters at which a token outside and inside bodies may begin; faster to find than tokens.
-_LINE_EDGE: Final = r"\n {0,3}(?:[`~]|\Z)"
-_EDGES: Final = (
-    re.compile(r"[<\[{]|" + _LINE_EDGE),
-    re.compile(r'[<\[{\]}"\\]|' + _LINE_EDGE),
-)
-_FENCE_EDGE: Final = re.compile(_LINE_EDGE)
+_LINE_EDGE: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)")
+_EDGES: Final = tuple(re.compile(f"[{e}]|{_LINE_EDGE.pattern}") for e in (r"<\[{", r"<\[{\]}\"\\"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +119,8 @@ class TokenReader:
                     break
                 token = self._token(self._kinds[match.lastindex - 1], match)
                 yield token
-                at = match.end() if token.kind not in self._off else token.end - self._base
-                if self.repeat:
-                    self.repeat = False
-                    at = match.start()
+                after = match.end() if token.kind not in self._off else token.end - self._base
+                at, self.repeat = match.start() if self.repeat else after, False
             if at > hold or inside != self.inside:
                 inside, hold = self.inside, self._hold(text, at, last=last)
         # Keep the rest, and the character before it.
@@ -137,11 +131,12 @@ class TokenReader:
         self.settled = self.kept if self._has_fences else self.position
 
     def _next(self, text: str, at: int, *, has_signs: bool) -> Any:
-        edge, pattern = _EDGES[self.inside], self._patterns[self.inside]
-        if not has_signs:
-            if not self._has_fences:
-                return None
-            edge = _FENCE_EDGE
+        if not has_signs and not self._has_fences:
+            return None
+        edge, pattern = (
+            _EDGES[self.inside] if has_signs else _LINE_EDGE,
+            self._patterns[self.inside],
+        )
         while found := edge.search(text, at):
             at = found.start()
             match = pattern.match(text, at)
