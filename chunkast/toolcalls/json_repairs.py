@@ -29,11 +29,11 @@ from chunkast.toolcalls.values import load_json, too_deep
 
 __all__ = ("pipeline_of",)
 
-# A longer body is not repaired.
+# A longer body is not repaired by json-repair.
 _MOST_REPAIRED: Final = 100_000
 _FENCE: Final = re.compile(r"\s*```\w*\s*")
 _STRING_OR_COMMENT: Final = re.compile(
-    r'("[^"\\]*(?:\\.[^"\\]*)*")|//[^\n]*|/\*.*?\*/|#[^\n]*', re.DOTALL
+    r'("[^"\\]*(?:\\.[^"\\]*)*")|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*', re.DOTALL
 )
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
@@ -57,6 +57,8 @@ def _decoded_arguments(text: str) -> str:
 def _repaired_json(text: str) -> str:
     from json_repair import repair_json
 
+    if len(text) > _MOST_REPAIRED or too_deep(text):
+        return text
     repaired = str(repair_json(text, ensure_ascii=False))
     kept = (text, _STRING_OR_COMMENT.sub(lambda m: m[1] or "", text))
     return repaired if _letters(repaired) in map(_letters, kept) else text
@@ -85,11 +87,10 @@ _ROWS: Final[tuple[_Row, ...]] = (
 
 
 def _applies(row: _Row, draft: ToolDraft) -> bool:
-    _, phase, has_fault, _ = row
-    text = draft.source[: split_tail(draft.source)]
-    if (phase != "pre-parse" and not draft.errors) or len(text) > _MOST_REPAIRED or too_deep(text):
+    if row[1] != "pre-parse" and not draft.errors:
         return False
-    return bool(has_fault(_STRING_OR_COMMENT.sub(lambda m: "" if m[1] else m[0], text)))
+    text = draft.source[: split_tail(draft.source)]
+    return bool(row[2](_STRING_OR_COMMENT.sub(lambda m: "" if m[1] else m[0], text)))
 
 
 def _repair(row: _Row, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
