@@ -66,8 +66,8 @@ def parse_tool_calls(
 class ToolCallStream:
     """Finds calls in text that arrives in fragments.
 
-    Text outside calls is returned at once, except for characters that may begin an opening tag. A
-    call is returned when its closing tag arrives. After an opening tag that has not been closed,
+    Text outside calls is returned at once, except for characters that may begin a call or a fence.
+    A call is returned when its closing tag arrives. After an opening tag that has not been closed,
     text is kept back until its length (``max_call_size``) or the end of the text shows that it is
     not a call.
 
