@@ -53,7 +53,6 @@ class TokenReader:
 
     position: the number of characters that have been read so far.
     settled: every token that ends at or before this position has been returned.
-    kept: the start of an unfinished token, or else ``position``.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class TokenReader:
         self.inside = False
         self.repeat = False
         self.tail: Any = None
-        self.position = self.settled = self.kept = 0
+        self.position = self.settled = 0
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Token]:
         """Yield the tokens that are certain after ``fragment``, the next fragment of the text."""
@@ -119,24 +118,30 @@ class TokenReader:
                     break
                 token = self._token(self._kinds[match.lastindex - 1], match)
                 yield token
-                after = match.end() if token.kind not in self._off else token.end - self._base
-                at, self.repeat = match.start() if self.repeat else after, False
+                at = match.start() if self.repeat else match.end()
+                if token.kind in self._off and not self.repeat:
+                    at, hold = token.end - self._base, -1  # its bracket may begin a call too
+                self.repeat = False
             if at > hold or inside != self.inside:
                 inside, hold = self.inside, self._hold(text, at, last=last)
         # Keep the rest, and the character before it.
         at = max(at, min(hold, len(text) - last))
         self._text, self._at = text[max(0, at - 1) :], min(at, 1)
         self._base += max(0, at - 1)
-        self.kept = max(0, min(self._base + self._at, self.position))
-        self.settled = self.kept if self._has_fences else self.position
+        kept = max(0, min(self._base + self._at, self.position))
+        self.settled = kept if self._has_fences else self.position
+
+    @property
+    def kept(self) -> int:
+        """The start of an unfinished token, or else ``position``."""
+        start = self._base + self._hold(self._text, self._at, last=False)
+        return max(0, min(start, self.position))
 
     def _next(self, text: str, at: int, *, has_signs: bool) -> Any:
         if not has_signs and not self._has_fences:
             return None
-        edge, pattern = (
-            _EDGES[self.inside] if has_signs else _LINE_EDGE,
-            self._patterns[self.inside],
-        )
+        edge = _EDGES[self.inside] if has_signs else _LINE_EDGE
+        pattern = self._patterns[self.inside]
         while found := edge.search(text, at):
             at = found.start()
             match = pattern.match(text, at)
