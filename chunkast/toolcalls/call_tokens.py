@@ -101,9 +101,11 @@ class TokenReader:
         # The end of the text ends the last line.
         end = "\n" * last
         text, at = f"{self._text}{fragment}{end}", self._at
-        has_signs = self.inside or any(sign.search(text, at) for sign in self._signs)
-        inside, hold = self.inside, self._hold(text, at, last=last)
-        while True:
+        # Most fragments of a stream have no token, not even an unfinished one.
+        is_plain = not (last or self.tail or _EDGES[self.inside].search(text, at))
+        has_signs = is_plain or self.inside or any(sign.search(text, at) for sign in self._signs)
+        inside, hold = self.inside, len(text) if is_plain else self._hold(text, at, last=last)
+        while not is_plain:
             if self.tail is not None:
                 match = self.tail.match(text, at, partial=not last)
                 if match and match.partial:
@@ -167,7 +169,7 @@ class TokenReader:
         lists = self._lists if self.inside else self._lists[: 1 + self._has_fences]
         for pattern in [] if last else lists:
             end = first
-            while edge := _EDGES[1].search(text, end):
+            while edge := _EDGES[self.inside].search(text, end):
                 match = pattern.match(text, edge.start(), partial=True)
                 if match and match.partial:
                     hold = min(hold, match.start())
