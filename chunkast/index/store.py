@@ -195,7 +195,8 @@ class Store:
         """
         marks = ", ".join("?" * len(numbers))
         query = f"{JOINED} WHERE chunks.number IN ({marks}) ORDER BY chunks.number"
-        with self._snapshot():
+        # Each row is checked as it is read; checking the whole file for each batch takes too long.
+        with self._snapshot(check=False):
             chunks = [read_row(row)[2] for row in self._connection.execute(query, numbers)]
         return {each.embed_hash: each.embed_text for each in chunks if each.embed_hash not in known}
 
@@ -217,7 +218,7 @@ class Store:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Run a transaction that changes vectors in a ``with`` block."""
-        self._checked_state = None
+        self._matrix = None
         with store_errors(self.path, self._connection):
             schema.lock(self._connection)
             try:
