@@ -164,7 +164,7 @@ def test_a_query_is_embedded_or_searched_by_words(served: Served) -> None:
         with pytest.warns(ChunkastWarning, match="words alone: http.*HTTP 500"):
             assert query_vector(store, "soup", url=served.url) is None
         served.answer = lambda _: {"data": [{"index": 0, "embedding": [1.0]}]}
-        with pytest.warns(ChunkastWarning, match="words alone: .* 1 numbers; the index has 8"):
+        with pytest.warns(ChunkastWarning, match="words alone: .* 1 numbers; the store has 8"):
             assert query_vector(store, "soup", url=served.url) is None
 
 

@@ -233,7 +233,7 @@ def two(_: list[str]) -> list[list[float]]:
     ("answer", "message"),
     [
         (two, "returned 2 vectors for 1 texts"),
-        (lambda _: [[1.0] * 7], r"returned a vector of 7 numbers; the index has 8"),
+        (lambda _: [[1.0] * 7], r"returned a vector of 7 numbers; the store has 8"),
         (lambda _: [[]], "returned a vector of 0 numbers"),
         (lambda _: [[float("nan")] * 8], "a number that is not finite"),
         (lambda _: [[1e39] * 8], "a number that is not finite"),

@@ -30,7 +30,7 @@ def embedded(embed: Embed, texts: Sequence[str], size: int | None, name: str) ->
     if len(vectors) != len(texts):
         reason = f"embed returned {len(vectors):,} vectors for {len(texts):,} texts"
         raise StoreError(name, reason)
-    known = "the index has" if size else "the first one has"
+    known = "the store has" if size else "the first one has"
     for vector in vectors:
         size = size or len(vector)
         if not vector or len(vector) != size:

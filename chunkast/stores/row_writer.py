@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeVar
 
+from chunkast.index.embedding import Embed, embedded
 from chunkast.stores.overwrites import Pending
 from chunkast.stores.sync_report import SyncReport
 from chunkast.stores.target import Row, Target, Vector
-from chunkast.stores.vectors import Embed, embedded
 
 __all__ = ("RowWriter",)
 

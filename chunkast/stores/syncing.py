@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from chunkast.errors import ConfigError, StoreError, check_count, describe
+from chunkast.index.embedding import Embed
 from chunkast.model import Chunk
 from chunkast.stores.chunk_anchors import anchors_in
 from chunkast.stores.overwrites import Pending, ordered
 from chunkast.stores.row_writer import RowWriter
 from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.target import Record, Row, Target, clean, row_of
-from chunkast.stores.vectors import Embed
 
 __all__ = ("sync",)
 
