@@ -205,3 +205,64 @@ def test_a_target_never_ends_a_chunk(blank: str, after: str) -> None:
     for budget in range(12, 40):
         chunks = Chunker(max_tokens=budget, overlap=0, min_tokens=0, context="none").chunk(text)
         assert not [chunk for chunk in chunks[:-1] if chunk.text.endswith(")=")]
+
+
+WRITTEN = """# Guide
+
+## Run `boat.sh`
+
+It starts.
+
+## What's *new*?
+
+Nothing.
+
+## Install
+
+### Linux
+
+#### Install
+
+Once more.
+
+## Use
+
+### Linux
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("## Run `boat.sh`", 3),
+        ("Run `boat.sh`", 3),
+        ("run `BOAT.sh`", 3),
+        ("## Run `boat.sh` ##", 3),
+        ("What\u2019s new?", 7),
+        ("## What's *new*?", 7),
+        ("Guide > What\u2018s *new*?", 7),
+        ("## Install", 11),
+        ("#### Install", 15),
+        ("**Install** > Linux", 13),
+    ],
+)
+def test_a_section_is_found_as_its_heading_is_written(name: str, line: int) -> None:
+    assert Chunker().outline(WRITTEN).find(name).start_line == line
+
+
+def test_names_as_written_stay_five_and_ambiguous_ones_are_told() -> None:
+    names = ("C", "C++", "C#", ".NET", "Net")
+    outline = Chunker().outline("".join(f"# {name}\n\n" for name in names))
+    for number, name in enumerate(names):
+        for written in (name, f"# {name}", f"# **{name}**"):
+            assert outline.find(written).start_line == 2 * number + 1
+    with pytest.raises(SectionError, match="is ambiguous, 2 match"):
+        Chunker().outline(WRITTEN).find("### Linux")
+
+
+def test_suggestions_have_titles_with_a_word_of_the_name_once() -> None:
+    with pytest.raises(SectionError) as raised:
+        Chunker().outline(WRITTEN).find("how do you install this on your own machine")
+    listed = raised.value.candidates
+    assert "Guide > Install" in listed
+    assert len(listed) == len(set(listed))

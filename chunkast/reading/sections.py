@@ -12,8 +12,9 @@ from urllib.parse import unquote
 import regex
 
 from chunkast.analysis.heading_paths import Headings, titled_path
+from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.errors import ChunkastError, shown
-from chunkast.markdown.titles import slug_of
+from chunkast.markdown.titles import read_title, slug_of
 from chunkast.model import Analysis, Heading
 from chunkast.text.spans import trim_span
 
@@ -26,6 +27,9 @@ _EMOJI: Final = regex.compile(
     r"[\p{Emoji_Modifier}\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
     r"|(?<![\w:]):[\w+-]+:(?!:)"
 )
+# The marks of a heading around its title, as written in a document.
+_MARKS: Final = regex.compile(r"\A(#{1,6})[ \t]+|[ \t]+#+\Z")
+_QUOTES: Final = str.maketrans(dict.fromkeys("‘’ʼ", "'") | dict.fromkeys("“”„", '"'))
 _MOST_CANDIDATES: Final = 5
 # The number of characters of a name that are compared with those of sections.
 _MOST_COMPARED: Final = 200
@@ -176,7 +180,8 @@ def _slugs(headings: Sequence[Heading]) -> Iterator[str]:
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
     """Return the section whose path, end of path or anchor is ``where``; ignore case in paths.
 
-    An anchor may follow the name of a file. Of a section and others of the same path inside it, the
+    A title may also be as it is written in the document, with ``#`` and markup, and with other
+    quotation marks. An anchor may follow the name of a file. Of a section and others of the same path inside it, the
     outer one is meant. Raises ``SectionError`` if no section or more than one
     section matches.
     """
@@ -197,6 +202,8 @@ def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Sec
     names |= {str(section).casefold()[:_MOST_COMPARED]: str(section) for section in named}
     short = name.casefold()[:_MOST_COMPARED]
     close = get_close_matches(short, names, n=_MOST_CANDIDATES, cutoff=0.4)
+    words = set(short.split())
+    close += (each for each in names if words.intersection(each.split()))
     nearest = list(dict.fromkeys(names[each] for each in close)) or list(names.values())
     raise SectionError(where, "does not exist; the nearest are", nearest[:_MOST_CANDIDATES])
 
@@ -230,6 +237,18 @@ def _matchers(name: str) -> Iterator[Callable[[Section], bool]]:
         return title if title in folded else str(_EMOJI.sub(" ", title))
 
     yield lambda section: folded != "" and any(map(folded.__eq__, _ends(section, spoken)))
+    marks = _MARKS.match(name)
+    steps = _MARKS.sub("", name).split(_SEPARATOR.strip())
+    read = (read_title(step.strip(), extensions=DEFAULT_EXTENSIONS).text for step in steps)
+    written = _spaced(_plain(_SEPARATOR.join(read)))
+    if marks and marks[1]:
+        yield lambda section: section.level == len(marks[1]) and written in _ends(section, _plain)
+    yield lambda section: written != "" and written in _ends(section, _plain)
+
+
+def _plain(title: str) -> str:
+    """Return a title in lower case, with straight quotation marks."""
+    return title.casefold().translate(_QUOTES)
 
 
 def _ends(section: Section, read: Callable[[str], str] = str) -> Iterator[str]:
