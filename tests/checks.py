@@ -174,7 +174,10 @@ def _below_headings(analysis: Analysis, dropped: Container[int]) -> list[_Below]
         row = CONSTRUCTS[leaf.kind]
         if row.section or leaf.kind == "target":
             above.append(leaf.start)
-        elif leaf.kind == "front-matter" and leaf.start in dropped:
+        elif leaf.kind == "front-matter" and (
+            leaf.start in dropped or all(read.startswith("(", start) for start in above)
+        ):
+            # A target at the end of a page has no text that it belongs to.
             above = []
         elif (
             not is_label(read, leaf) and not row.blank and not is_blank(read[leaf.start : leaf.end])

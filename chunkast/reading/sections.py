@@ -27,8 +27,8 @@ _EMOJI: Final = regex.compile(
     r"[\p{Emoji_Modifier}\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
     r"|(?<![\w:]):[\w+-]+:(?!:)"
 )
-# The marks of a heading around its title, as written in a document.
-_MARKS: Final = regex.compile(r"\A(#{1,6})[ \t]+|[ \t]+#+\Z")
+# The marks before a heading's title, as written in a document.
+_MARKS: Final = regex.compile(r"(#{1,6})[ \t]+")
 _QUOTES: Final = str.maketrans(dict.fromkeys("‘’ʼ", "'") | dict.fromkeys("“”„", '"'))
 _MOST_CANDIDATES: Final = 5
 # The number of characters of a name that are compared with those of sections.
@@ -238,10 +238,12 @@ def _matchers(name: str) -> Iterator[Callable[[Section], bool]]:
 
     yield lambda section: folded != "" and any(map(folded.__eq__, _ends(section, spoken)))
     marks = _MARKS.match(name)
-    steps = _MARKS.sub("", name).split(_SEPARATOR.strip())
+    title = name[marks.end() :] if marks else name
+    closed = title.rstrip("#")
+    steps = (closed if closed.endswith((" ", "\t")) else title).split(_SEPARATOR.strip())
     read = (read_title(step.strip(), extensions=DEFAULT_EXTENSIONS).text for step in steps)
     written = _spaced(_plain(_SEPARATOR.join(read)))
-    if marks and marks[1]:
+    if marks:
         yield lambda section: section.level == len(marks[1]) and written in _ends(section, _plain)
     yield lambda section: written != "" and written in _ends(section, _plain)
 
