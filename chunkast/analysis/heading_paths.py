@@ -2,7 +2,8 @@
 
 A section consists of runs of its own text and of the sections inside it. Usually its own text is
 one run. A section inside a wrapper, such as a tab, ends with the wrapper; then the section around
-the wrapper goes on, with another run. A page inside the document is a section too, and ends all others.
+the wrapper goes on, with another run. A page inside the document is a section too, and ends all
+others.
 """
 
 from __future__ import annotations

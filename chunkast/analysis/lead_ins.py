@@ -26,7 +26,7 @@ _FULL_STOPS = (".", "!", "?", "。")
 _NO_TEXT_ENDS = ("]", ">", "}", "|")
 _NO_TEXT = re.compile(r":|!?\[[^\]]*\]\([^()]*\)\Z|[a-zA-Z][\w+.-]*://\S*\Z")
 _NAMES = ("^", "#")
-# Blocks of lines, and the beginnings of others, that no line of text leads in.
+# The blocks that may be introduced by a colon, but not by a short line without one.
 _NEVER_LED_IN = frozenset({"html", "jsx", "directive", "contents", "tool-call", "comment"})
 
 

@@ -227,15 +227,17 @@ class Openers:
         """
         block = blocks[slot]
         turns = has_turns(self._text[block.start : block.end])
-        first = self._turn(block.start, block.end)
-        speaks = first is not None and first.text[0] not in "*_"
-        if turns or (
-            first is not None
-            and (not speaks or any(self._turn(*span) for span in self._neighbours(blocks, slot)))
-        ):
+        if turns or self._is_labelled(blocks, slot):
             for start in line_starts(self._text, block.start, block.end)[:-1]:
                 if turn := self._turn(start, block.end, turns=turns):
                     yield turn
+
+    def _is_labelled(self, blocks: Sequence[Block], slot: int) -> bool:
+        """Return whether a paragraph begins with a label."""
+        first = self._turn(blocks[slot].start, blocks[slot].end)
+        if first is None or first.text[0] in "*_":
+            return first is not None
+        return any(self._turn(*span) for span in self._neighbours(blocks, slot))
 
     def _neighbours(self, blocks: Sequence[Block], slot: int) -> Iterator[tuple[int, int]]:
         """Yield the spans of the nearest paragraphs of the same section."""

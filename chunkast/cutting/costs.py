@@ -39,10 +39,10 @@ class Costs:
         front_matter = structure.analysis.front_matter
         # The later cells of a notebook share the front matter of the first.
         drop = config.front_matter_text == "drop"
-        self.dropped = len(front_matter) * (drop and self.text.startswith(front_matter))
+        self.dropped = len(front_matter) if drop and self.text.startswith(front_matter) else 0
         pages = structure.analysis.inner_pages
         self.apart = pages if drop else ()
-        self.resumed = [self.dropped, *(end * drop for _, end in pages)]
+        self.resumed = [self.dropped, *(end if drop else 0 for _, end in pages)]
         self._trim = config.trim
         # An empty text costs nothing, even if special tokens are counted.
         self.count = lru_cache(_REMEMBERED)(lambda text: counter.count(text) if text else 0)

@@ -180,10 +180,9 @@ def _slugs(headings: Sequence[Heading]) -> Iterator[str]:
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
     """Return the section whose path, end of path or anchor is ``where``; ignore case in paths.
 
-    A title may also be as it is written in the document, with ``#`` and markup, and with other
-    quotation marks. An anchor may follow the name of a file. Of a section and others of the same path inside it, the
-    outer one is meant. Raises ``SectionError`` if no section or more than one
-    section matches.
+    A title may also be written as in the document, with ``#`` and markup, or with other quotation
+    marks. An anchor may follow the name of a file. If a section contains others of the same path,
+    the outer one is returned. Raises ``SectionError`` if no section or more than one matches.
     """
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
     ambiguous: list[Section] = []

@@ -151,8 +151,9 @@ def plain_config(config: ChunkConfig) -> dict[str, Any]:
 def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     """Return the configuration of a snapshot, overridden by ``options``.
 
-    A file never allows a download; only ``options`` do. Raises ``ObjectError`` if the configuration contains Python objects that ``options`` does not
-    replace, and ``ConfigError`` for fields or values that this version does not know.
+    A file never allows a download; only ``options`` do. Raises ``ObjectError`` if the configuration
+    contains Python objects that ``options`` does not replace, and ``ConfigError`` for fields or
+    values that this version does not know.
     """
     values = {**header.config, "allow_download": False, **options}
     if "encoding" in options and "model" not in options:
