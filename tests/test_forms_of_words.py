@@ -48,5 +48,32 @@ def test_names_with_signs_are_words_of_their_own() -> None:
         for name in names:
             assert [hit.source for hit in store.search(name)] == [f"{name}.md"]
         assert store.faults() == []
-        store.update([("C#.md", "# D\n\nAnother text.\n")], Chunker())
+        store.update([("D.md", "# D\n\nAnother text.\n")], Chunker())
         assert store.search("C#") == []
+
+
+def test_the_words_of_a_path_count_like_those_of_a_title() -> None:
+    corpus = {
+        "text/2497-if-let-chains.md": "- Feature Name: joined\n\nConditions are joined here.\n",
+        "text/1-others.md": "# Others\n\nThese let us go on. Chains of huts are long.\n",
+        "text/maxTokens.md": "# Budget\n\nA limit.\n",
+    }
+    with Store(":memory:", create=True) as store:
+        store.update(corpus.items(), Chunker(max_tokens=256, overlap=0))
+        assert store.search("let chains")[0].source == "text/2497-if-let-chains.md"
+        assert store.search("max tokens")[0].source == "text/maxTokens.md"
+        assert store.search("md") == []
+        store.update([("a.md", corpus["text/2497-if-let-chains.md"])], Chunker())
+        assert store.search("let chains") == []
+        assert store.faults() == []
+
+
+def test_tables_of_contents_come_after_content() -> None:
+    titles = ("Water", "Food", "Water and food")
+    links = "".join(f"- [{title}](#{title.lower().replace(' ', '-')})\n" for title in titles)
+    sections = "".join(f"## {title}\n\n{'Every hut has some of it. ' * 9}\n\n" for title in titles)
+    text = f"# Huts\n\n{links}\n{sections}"
+    with Store(":memory:", create=True) as store:
+        store.update([("a.md", text)], Chunker(max_tokens=80, overlap=0))
+        assert [hit.section[-1] for hit in store.search("water and food", limit=1)] == [titles[-1]]
+        assert store.search("huts water food")[-1].text.startswith("# Huts")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -33,6 +34,14 @@ _STEP_SIZE: Final = 50
 # of titles in BM25 were chosen on the development half of the retrieval benchmark, and with unique
 # titles as queries.
 _TITLE_SHARE: Final = 0.4
+# A table of contents, or another list of links, has this share of the score.
+_CONTENTS_SHARE: Final = 0.5
+_MOSTLY: Final = 0.8
+_HEADING: Final = re.compile(r"[ \t>]*#")
+_LINK: Final = re.compile(
+    r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?\**"
+    r"\[[^\[\]]+\](?:\([^()\s]*(?:[ \t]\"[^\"]*\")?\)|\[[^\[\]]*\])?\**[ \t.,;:]*"
+)
 # The maximum number of characters of markup before a title.
 _MARKS: Final = 80
 # The maximum number of chunks to consider.
@@ -97,7 +106,7 @@ def ranked(
     wanted = content_words(query)
     candidates = loaded(connection, iter(scores.items()))
     first = [
-        replace(each, score=each.score * (1 + _TITLE_SHARE * _likeness(each.chunk, wanted)))
+        replace(each, score=each.score * _factor(each.chunk, wanted))
         for each in islice(candidates, _STEP_SIZE)
     ]
     yield from sorted(first, key=lambda each: -each.score)
@@ -116,6 +125,14 @@ def loaded(
             if number not in loaded:
                 raise DamageError(f"row {number} of its chunks is missing")
             yield Candidate(number, *loaded[number], score)
+
+
+def _factor(chunk: Chunk, wanted: frozenset[str]) -> float:
+    """Return the factor for the score of a chunk, by its titles and by what it consists of."""
+    lines = [line for line in chunk.text.splitlines() if line.strip() and not _HEADING.match(line)]
+    links = sum(_LINK.fullmatch(line) is not None for line in lines)
+    share = _CONTENTS_SHARE if links >= max(3, _MOSTLY * len(lines)) else 1.0
+    return share * (1 + _TITLE_SHARE * _likeness(chunk, wanted))
 
 
 def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:

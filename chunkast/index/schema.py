@@ -55,7 +55,7 @@ VECTORS_TABLE: Final = """CREATE TABLE vector_blocks (
         CHECK (typeof(vectors) = 'blob' AND length(vectors) = 4 * size * count)
     )"""
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
-VERSION: Final = 7
+VERSION: Final = 8
 _SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.

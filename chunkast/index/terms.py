@@ -12,7 +12,7 @@ import regex
 
 from chunkast.text.source_map import without_surrogates
 
-__all__ = ("content_words", "match_expression", "terms")
+__all__ = ("content_words", "match_expression", "path_words", "terms")
 
 # The maximum number of distinct words used of a query; more do not improve the search.
 _MAX_WORDS: Final = 256
@@ -25,6 +25,7 @@ _UNSPACED: Final = (
 _CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
 # A word to the index's own tokenizer; everything else separates words.
 _WORD: Final = regex.compile(r"[\p{L}\p{N}\p{M}\p{Co}]+")
+_EXTENSION: Final = re.compile(r"\.[A-Za-z]{1,8}(?:#.*)?\Z", re.DOTALL)
 _PART: Final = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
@@ -67,6 +68,11 @@ def terms(text: str) -> str:
     if text.isascii():
         return text
     return _CHARACTER.sub(r" \g<0> ", without_surrogates(text))
+
+
+def path_words(source: str) -> str:
+    """Return the path of a document without its extension, and without a fragment."""
+    return _EXTENSION.sub("", source)
 
 
 def _unified(text: str) -> str:

@@ -17,7 +17,7 @@ from chunkast.index.remembered import options_of
 from chunkast.index.rows import COLUMNS, values_of
 from chunkast.index.schema import INSERT_WORDS
 from chunkast.index.stored_vectors import MODEL, StoredVectors
-from chunkast.index.terms import terms
+from chunkast.index.terms import path_words, terms
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
 from chunkast.text.source_map import encode, without_surrogates
@@ -158,17 +158,18 @@ class _Row(NamedTuple):
         # ``sections``, the last column, may be NULL in an index of an earlier version.
         return sha256(encode(repr(self.values[:-1]))).hexdigest()
 
-    @property
-    def words(self) -> tuple[str, str]:
-        """The titles and the text of the chunk in the form in which they are indexed.
+    def words(self, source: str) -> tuple[str, str]:
+        """Return the titles and the text of the chunk in the form in which they are indexed.
 
         If the embedded text does not contain the chunk's text, the embedded text is indexed
-        instead. The titles of the chunk's own sections are included twice.
+        instead. The titles of the chunk's own sections are included twice, and the path of the
+        document counts as a title.
         """
         stored = dict(zip(COLUMNS, self.values, strict=True))
         sections = json.loads(stored["sections"] or "[]")
         paths = [path for _, path in sections] or [json.loads(stored["headings"])]
         titles = [*dict.fromkeys(chain(*paths)), *(path[-1] for path in paths if path)]
+        titles.append(path_words(source))
         return terms(" ".join(titles)), terms(stored["embed_text"] or stored["text"])
 
 
@@ -206,7 +207,7 @@ class Writing:
             values = document.source, document.text_hash, "", len(document.rows), document.text
             number = connection.execute(_PUT_DOCUMENT, values).lastrowid
             for row in document.rows:
-                self._insert(number, _Row.of(row))
+                self._insert(number, document.source, _Row.of(row))
         rows = connection.execute("SELECT source, number, text_hash, fingerprint FROM documents")
         # The number, the hash of the text and the fingerprint of each document, by source.
         self._stored: dict[str, list[Any]] = {source: values for source, *values in rows}
@@ -238,7 +239,8 @@ class Writing:
         number = self._stored[source][0] if source in self._stored else inserted
         self.report.written += 1
         pairs = zip(document.chunks, document.own_token_counts, strict=True)
-        self._replace_chunks(number, [_Row.of(values_of(chunk, own)) for chunk, own in pairs])
+        rows = [_Row.of(values_of(chunk, own)) for chunk, own in pairs]
+        self._replace_chunks(number, source, rows)
 
     def _count(self, source: str) -> str:
         """Count a document of the run, and return its source as it is stored.
@@ -255,7 +257,7 @@ class Writing:
     def remove(self, source: str) -> None:
         """Remove a stored document and its chunks."""
         number = self._stored[source][0]
-        self._replace_chunks(number, [])
+        self._replace_chunks(number, source, [])
         self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
 
     def finish(self) -> None:
@@ -285,7 +287,7 @@ class Writing:
         reuse = self.report.reuse.items()
         self.report.reuse = {new: holder for new, holder in reuse if new not in listed}
 
-    def _replace_chunks(self, document: int | None, current: list[_Row]) -> None:
+    def _replace_chunks(self, document: int | None, source: str, current: list[_Row]) -> None:
         """Replace the stored chunks of a document with the ``current`` chunks.
 
         Only chunks that differ are written, and the full-text index is updated only if their words
@@ -303,16 +305,16 @@ class Writing:
         for row in current:
             before = known.pop(row.id, None)
             if before is None:
-                self._insert(document, row)
+                self._insert(document, source, row)
             elif row.values != before.values:
                 execute(_PUT_CHUNK, (before.number, document, *row.values))
-                if row.words != before.words:
-                    execute(_DELETE_WORDS, (before.number, *before.words))
-                    execute(INSERT_WORDS, (before.number, *row.words))
+                if row.words(source) != before.words(source):
+                    execute(_DELETE_WORDS, (before.number, *before.words(source)))
+                    execute(INSERT_WORDS, (before.number, *row.words(source)))
         for row in known.values():
-            execute(_DELETE_WORDS, (row.number, *row.words))
+            execute(_DELETE_WORDS, (row.number, *row.words(source)))
             execute("DELETE FROM chunks WHERE number = ?", (row.number,))
 
-    def _insert(self, document: int | None, row: _Row) -> None:
+    def _insert(self, document: int | None, source: str, row: _Row) -> None:
         number = self._connection.execute(_PUT_CHUNK, (None, document, *row.values)).lastrowid
-        self._connection.execute(INSERT_WORDS, (number, *row.words))
+        self._connection.execute(INSERT_WORDS, (number, *row.words(source)))
