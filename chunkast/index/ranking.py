@@ -37,7 +37,9 @@ _TITLE_SHARE: Final = 0.4
 # A table of contents, or another list of links, has this share of the score.
 _CONTENTS_SHARE: Final = 0.5
 _MOSTLY: Final = 0.8
-_HEADING: Final = re.compile(r"[ \t>]*#")
+_LINE_ENDS: Final = re.compile(r"[\r\n]+")
+# Headings and blank lines.
+_NO_CONTENT: Final = re.compile(r"[ \t>]*(?:#|\Z)")
 _LINK: Final = re.compile(
     r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?\**"
     r"\[[^\[\]]+\](?:\([^()\s]*(?:[ \t]\"[^\"]*\")?\)|\[[^\[\]]*\])?\**[ \t.,;:]*"
@@ -129,7 +131,7 @@ def loaded(
 
 def _factor(chunk: Chunk, wanted: frozenset[str]) -> float:
     """Return the factor for the score of a chunk, by its titles and by what it consists of."""
-    lines = [line for line in chunk.text.splitlines() if line.strip() and not _HEADING.match(line)]
+    lines = [line for line in _LINE_ENDS.split(chunk.text) if not _NO_CONTENT.match(line)]
     links = sum(_LINK.fullmatch(line) is not None for line in lines)
     share = _CONTENTS_SHARE if links >= max(3, _MOSTLY * len(lines)) else 1.0
     return share * (1 + _TITLE_SHARE * _likeness(chunk, wanted))
