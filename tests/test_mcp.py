@@ -64,8 +64,9 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert texts[0].splitlines()[1] == f"docs/notes.md  {count(NOTES.strip())} tokens"
     assert texts[1].splitlines()[1].startswith("  Guide  lines 1-")
     assert re.search(r"\n\d+ more sections; search", texts[1])
-    [hit, *_] = re.findall(r"^(\S+)  (.+)  id=(\w+)$", texts[2], re.MULTILINE)
+    [hit, *_] = re.findall(r"^(\S+)  (.+)  id=\w+@(\d+)$", texts[2], re.MULTILINE)
     assert (hit[0].partition(":")[0], hit[1]) == ("docs/guide.md", "Guide > Install")
+    assert hit[2] == "5"
     assert "\n## Install\n\nInstall it with pip.\n" in texts[2]
     assert texts[3] == (
         f"docs/guide.md:3-5  Guide > Install  {count('## Install' + chr(10) * 2 + 'Install it with pip.')}"
@@ -79,7 +80,12 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert "Guide > Install" in texts[8]
     assert "nearest: docs/guide.md" in texts[9]
     assert all("outline(source) the sections" in text for text in texts[8:12])
-    assert "greater than or equal to 100" in texts[12]
+    assert "max_tokens=1 is too few; 100 are enough" in texts[12]
+    definitions = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in tools
+    ]
+    assert count(json.dumps(definitions)) <= 620
 
 
 TRIPS = "".join(
@@ -99,7 +105,7 @@ def test_a_search_shows_passages_and_then_places() -> None:
             found = asyncio.run(served.search("when does ferry 3 leave", max_tokens=most))
             assert count(found) <= most
             first, *lines = found.split("\n")
-            place = re.fullmatch(r"trips\.md:(\d+)-(\d+)  Trip 3(?:  part)?  id=(\w+)", first)
+            place = re.fullmatch(r"trips\.md:(\d+)-(\d+)  Trip 3(?:  part)?  id=(\w+@\d+)", first)
             assert place, first
             assert ("  part  " in first) == (most < 1_000)
             text = "\n".join(lines).partition("\n\ntrips.md:")[0]
@@ -120,11 +126,16 @@ def test_a_search_shows_passages_and_then_places() -> None:
         served = answers.Answers(store, chunker)
         found = asyncio.run(served.search("ferry", max_tokens=300))
         passage, _, places = found.rpartition("\n\n")
-        assert passage.startswith("a.md:1-3  Ferry  id=")
+        assert re.match(r"a\.md:1-3  Ferry  id=\w+@3\n", passage)
         assert passage.endswith("\n# Ferry\n\nThe ferry leaves.")
         assert 0 < count(places) <= 50
-        assert re.match(r"\d\.md:1-1  .*404 tokens  id=\w+\n", places)
-        assert places.endswith(" more places")
+        assert re.match(r"\d\.md:1-1  .*404 tokens  id=\w+@1\n", places)
+        shown = len(re.findall("id=", places))
+        assert places.endswith(f"\n{9 - shown} more places: repeat this with skip={1 + shown}")
+        more = asyncio.run(served.search("ferry", max_tokens=2_000, skip=1 + shown))
+        listed = re.findall(r"^(\w\.md):", f"{found}\n{more}", re.MULTILINE)
+        assert sorted(listed) == sorted(corpus)
+        assert asyncio.run(served.search("ferry", skip=10)).startswith("No more places.")
 
 
 def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md") -> list[str]:
@@ -157,9 +168,15 @@ def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md"
             assert count(f"{answer}\n{number}\t{lines[int(number) - 1]}") > most, "more would fit"
     wanted = {number: line for number, line in enumerate(lines, 1) if line.strip()}
     for number, line in wanted.items():
-        assert pieces.pop(number).rstrip() == line.rstrip(), number
+        assert pieces.pop(number).rstrip() == escaped(line).rstrip(), number
     assert not pieces
     return read
+
+
+def escaped(text: str) -> str:
+    """A line with characters that hide or change text as JSON has them."""
+    hiding = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+    return re.sub(hiding, lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def next_call(note: str) -> dict[str, Any]:
@@ -224,8 +241,83 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
         ask("outline", source="0.md", depth=2)
         ask("quote", text="End")
         found = ask("search", query="one two end")
-        for identity in re.findall(r"id=(\w+)$", found, re.MULTILINE):
+        for identity in re.findall(r"id=(\S+)$", found, re.MULTILINE):
             assert ask("read", id=identity)
         assert ask("read", source="0.md")
         # One line alone, or a cluster of characters, is larger.
         assert all("max_tokens" in error for error in failed)
+
+
+def asked(corpus: dict[str, str], tool: str, **given: Any) -> str:
+    chunker = Chunker(max_tokens=given.pop("size", 256), overlap=0)
+    with Store(":memory:", create=True) as store:
+        store.update(corpus.items(), chunker)
+        answer: str = asyncio.run(getattr(answers.Answers(store, chunker), tool)(**given))
+        return answer
+
+
+def test_a_large_index_is_listed_by_folders() -> None:
+    corpus = {f"docs/{'abc'[n % 3]}/{n // 50}/{n}.md": f"# {n}\n" for n in range(150)}
+    corpus["docs/top.md"] = "# 0\n"
+    tokens = counter_of(Chunker().config)("# 0")
+    assert asked(corpus, "outline", max_tokens=200).split("\n") == [
+        *(f"docs/{name}/  50 documents  {50 * tokens} tokens" for name in "abc"),
+        f"docs/top.md  {tokens} tokens",
+    ]
+    for folder in ("docs/a", "docs/a/"):
+        listed = asked(corpus, "outline", source=folder, max_tokens=200).split("\n")
+        assert [line.partition("  ")[0] for line in listed] == [f"docs/a/{n}/" for n in range(3)]
+    listed = asked(corpus, "outline", source="docs/a/0", max_tokens=1_000).split("\n")
+    assert listed == [f"docs/a/0/{n}.md  {tokens} tokens" for n in sorted(range(0, 50, 3), key=str)]
+    flat = {f"only/here/{n:03}.md": "# A\n" for n in range(99)}
+    assert re.search(r"\n\d\d more; search", asked(flat, "outline", max_tokens=200))
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("\u706b\u8f66\u4f55\u65f6\u51fa\u53d1", "\u706b\u8f66"),
+        ("\u0e23\u0e16\u0e44\u0e1f", "\u0e23\u0e16\u0e44\u0e1f"),
+        ("\u041f\u043e\u0435\u0437\u0434", "\u043f\u043e\u0435\u0437\u0434"),
+        ("ferry", "FERRY"),
+    ],
+)
+def test_snippets_are_around_the_match_in_every_script(query: str, word: str) -> None:
+    text = f"# A\n\nFirst line.\n{'o. ' * 300}{word} goes. {'p. ' * 900}\n"
+    found = asked({"a.md": text}, "search", size=2_000, query=query, max_tokens=100)
+    head, line = found.split("\n")[:2]
+    assert word in line
+    assert head.endswith(f"@4:{text.splitlines()[3].index(word) + 1}")
+    with Store(":memory:", create=True) as store:
+        chunker = Chunker(max_tokens=2_000, overlap=0)
+        store.update([("a.md", text)], chunker)
+        served = answers.Answers(store, chunker)
+        read = asyncio.run(served.read(id=head.rpartition("=")[2], max_tokens=200))
+        assert read.split("\n")[1].startswith(f"4\t{word} goes.")
+
+
+def test_copies_are_named_once() -> None:
+    corpus = {f"docs/v{n}/a.md": f"# Ferry\n\nIt leaves daily. Since {n}.\n" for n in range(5)}
+    found = asked(corpus, "search", query="ferry")
+    assert found.count("docs/") == 2
+    assert re.match(
+        r"docs/v0/a\.md:1-3  Ferry  also in docs/v1/a\.md:1-3 and 3 more  id=\w+@3\n", found
+    )
+
+
+def test_a_text_and_names_with_control_characters_are_escaped() -> None:
+    corpus = {"a\x1b.md": "# Fer\u202ery\n\nThe ferry\x1b[31m leaves.\tNow.\n"}
+    for tool, values in (("search", {"query": "ferry"}), ("read", {"source": "a\x1b.md"})):
+        answer = asked(corpus, tool, **values)
+        assert "\\u001b[31m leaves.\tNow." in answer
+        assert not {"\x1b", "\u202e"} & set(answer)
+
+
+@pytest.mark.parametrize("tool", ["search", "read", "quote", "outline"])
+def test_a_request_with_a_lone_surrogate_gets_an_answer(tool: str) -> None:
+    name = {"search": "query", "quote": "text"}.get(tool, "source")
+    try:
+        answer = asked({"a.md": "# Ferry\n"}, tool, **{name: "ferry \ud800"})
+    except ChunkastError as error:
+        answer = str(error)
+    assert answer

@@ -16,7 +16,6 @@ from chunkast.index.connection import DamagedFileError, DamageError, store_error
 from chunkast.index.copies import copies_among
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import Matrix, fused
-from chunkast.index.parts import Span
 from chunkast.index.ranking import Candidate, matches, ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
@@ -431,20 +430,6 @@ class Store:
         if self._matrix is None or self._matrix.model != model:
             self._matrix = Matrix(self._connection, model)
         return fused([by_words, self._matrix.nearest(self._connection, vector, within)])
-
-    def part(
-        self, chunk: Chunk, query: str, max_tokens: int, *, chunker: Chunker | None = None
-    ) -> Passage | None:
-        """Return the part of a stored chunk that matches ``query`` best, as :meth:`search` does.
-
-        The part has at most ``max_tokens`` tokens, counted by ``chunker`` or as in the index.
-        Returns ``None`` if no whole block or sentence fits, or if the index was made with a counter
-        in Python and there is no ``chunker``.
-        """
-        with self._snapshot():
-            parts = self._documents().parts(query, chunker)
-            own = Span(chunk.start_index + chunk.overlap, chunk.end_index)
-            return None if parts is None else parts.best(chunk, own, max_tokens)
 
     def chunker(self, **options: Any) -> Chunker:
         """Return a chunker that parses documents and counts tokens in the same way as the index.

@@ -12,7 +12,7 @@ import regex
 
 from chunkast.text.source_map import without_surrogates
 
-__all__ = ("content_words", "match_expression", "path_words", "terms")
+__all__ = ("content_words", "match_expression", "path_words", "terms", "word_places")
 
 # The maximum number of distinct words used of a query; more do not improve the search.
 _MAX_WORDS: Final = 256
@@ -108,9 +108,24 @@ def match_expression(query: str) -> str:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the significant words of a query or title, in lower case and without a final "s"."""
-    words = (word for term in _content(_unified(text)) for word in _WORD.findall(term.casefold()))
-    return frozenset(word.removesuffix("s") or word for word in words)
+    """Return the significant words of a query or title, in lower case and without a final "s".
+
+    In scripts without spaces, these are pairs of neighbouring characters.
+    """
+    return frozenset(word for term in _content(_unified(text)) for _, word in word_places(term))
+
+
+def word_places(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the position of each word in a text, and the word as :func:`content_words` has it."""
+    for match in _WORD.finditer(text):
+        for part in _PART.finditer(match[0]):
+            start, word = match.start() + part.start(), part[0]
+            if len(word) > 1 and _CHARACTER.match(word):
+                pairs = pairwise(unicodedata.normalize("NFKC", word))
+                yield from ((start + at, one + two) for at, (one, two) in enumerate(pairs))
+            else:
+                folded = unicodedata.normalize("NFKC", word.translate(_LETTERS)).casefold()
+                yield start, folded.removesuffix("s") or folded
 
 
 def _content(text: str) -> list[str]:

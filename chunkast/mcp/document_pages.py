@@ -16,11 +16,15 @@ from chunkast.reading.passages import most_fitting
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.spans import trim_span
 
-__all__ = ("DEFAULT_TOKENS", "Pages", "printable")
+__all__ = ("DEFAULT_TOKENS", "Pages", "escaped", "printable")
 
 DEFAULT_TOKENS: Final = 2_000
 # Characters that could hide or change what an agent reads.
 _UNPRINTABLE: Final = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+# Those in a text, where joiners, soft hyphens and the like are part of words.
+_HIDING: Final = regex.compile(
+    r"[[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]--[\t\r\n]]", regex.VERSION1
+)
 # Names that take more than this share of the limit are left out of the header.
 _NAME_SHARE: Final = 4
 # More characters than a grapheme cluster usually has.
@@ -29,8 +33,13 @@ _LINE_ENDS: Final = "\r\n"
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with control characters and invisible characters escaped as in JSON."""
+    """Return a name with control characters and invisible characters escaped as in JSON."""
     return str(_UNPRINTABLE.sub(lambda match: json.dumps(match[0])[1:-1], text))
+
+
+def escaped(text: str) -> str:
+    """Return lines of a text with control characters escaped as in JSON."""
+    return str(_HIDING.sub(lambda match: json.dumps(match[0])[1:-1], text))
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,9 @@ class Pages:
         edges = [start, *self.starts[first:last], end]
         lines = [
             # Blank lines have no number.
-            f"{number}\t{self.text[one:two].rstrip(_LINE_ENDS)}" if self._has_text(number) else ""
+            f"{number}\t{escaped(self.text[one:two].rstrip(_LINE_ENDS))}"
+            if self._has_text(number)
+            else ""
             for number, (one, two) in enumerate(pairwise(edges), first)
         ]
         names = [f"{printable(self.source)}:{first}-{last}", printable(self.section)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from inspect import getdoc
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import Tool, ToolAnnotations
 
 from chunkast.chunker import Chunker
 from chunkast.errors import ChunkastError
@@ -17,9 +18,22 @@ from chunkast.mcp.index_answers import Answers
 __all__ = ("serve",)
 
 _TOOLS = ("outline", "search", "read", "quote")
+# The smallest limit of an answer.
+_LEAST = 100
 _NEXT = (
     "outline() lists the documents, outline(source) the sections of one, search(query) finds places"
 )
+
+
+class _Server(MCPServer):  # type: ignore[misc]  # the package may be missing
+    """A server whose tools cost few tokens: their parameters have no titles."""
+
+    async def list_tools(self) -> list[Tool]:
+        tools = await super().list_tools()
+        for tool in tools:
+            for schema in (tool.input_schema, *tool.input_schema["properties"].values()):
+                schema.pop("title", None)
+        return list(tools)
 
 
 def serve(
@@ -32,10 +46,11 @@ def serve(
     ``embed`` returns the vector of a query, or ``None`` to search by words alone.
     """
     answers = Answers(store, chunker, embed)
-    server = MCPServer("chunkast", instructions=_NEXT, log_level="WARNING")
+    server = _Server("chunkast", instructions=_NEXT, log_level="WARNING")
     for name in _TOOLS:
         server.add_tool(
             _with_next_call(getattr(answers, name), answers.cut),
+            description=getdoc(getattr(answers, name)),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
             structured_output=False,
         )
@@ -49,6 +64,8 @@ def _with_next_call(
 
     @wraps(tool)
     async def called(*, max_tokens: int, **arguments: object) -> str:
+        if max_tokens < _LEAST:
+            raise ToolError(f"max_tokens={max_tokens} is too few; {_LEAST} are enough.")
         try:
             return await tool(max_tokens=max_tokens, **arguments)
         except ChunkastError as error:

@@ -11,12 +11,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from chunkast import Chunker
 from chunkast.text.source_map import line_starts
 from tests.bench.retrieval.dataset import Dataset, fixtures, load
+from tests.bench.retrieval.rankers import Dense
 from tests.bench.retrieval.scores import overlap
 from tests.bench.search import INDEXES, filled, named
 from tests.bench.tables import Cell, Setting, Table
@@ -31,7 +33,7 @@ KEY = "agent"
 _ENOUGH = 0.5
 # The line above a passage or a place, or the first of a page.
 _HEAD = re.compile(
-    r"^(?P<source>\d+):(?P<first>\d+)-\d+  .*?(?:id=(?P<id>\w+)|tokens)$", re.MULTILINE
+    r"^(?P<source>\d+):(?P<first>\d+)-\d+  .*?(?:id=(?P<id>\S+)|tokens)$", re.MULTILINE
 )
 _NUMBERED = re.compile(r"^(\d+)\t(.*)$", re.MULTILINE)
 
@@ -56,19 +58,26 @@ def run(setting: Setting) -> Iterator[Table]:
         fixtures() if setting.smoke else load(setting.half, setting.cache / "files", setting.say)
     )
     rows: list[tuple[Cell, ...]] = []
+    dense = None
+    if not setting.smoke and Dense.missing() is None:
+        dense = Dense(setting.cache / "files", setting.say)
     for options in INDEXES[: 1 if setting.smoke else None]:
         chunker = Chunker(encoding=setting.encoding, **options)
-        with filled(dataset, setting, options) as store:
-            for walk, (most, reads) in WALKS.items():
-                setting.say(f"{KEY}: {named(options)}, {walk}")
-                served = Answers(store, chunker)
+        with filled(dataset, setting, options, dense) as store:
+            ways = [("words", Answers(store, chunker))]
+            if dense is not None:
+                ways.append(("words and vectors", Answers(store, chunker, dense.vector)))
+            for (way, served), (walk, (most, reads)) in product(ways, WALKS.items()):
+                setting.say(f"{KEY}: {named(options)}, {way}, {walk}")
                 answers = [
                     list(_walk(served, question.text, most, reads))
                     for question in dataset.questions
                 ]
                 tokens = [sum(map(chunker.counter.count, texts)) for texts in answers]
                 figures = _figures(dataset, answers)
-                rows.append((f"{named(options)}: {walk}", *figures, fmean(tokens), max(tokens)))
+                rows.append(
+                    (f"{named(options)}, {way}: {walk}", *figures, fmean(tokens), max(tokens))
+                )
     yield Table(
         f"{KEY}, {dataset.name}",
         "What an agent has read",

@@ -102,11 +102,20 @@ def named(options: dict[str, Any]) -> str:
     return f"{options['max_tokens']} tokens, {overlap}"
 
 
-def filled(dataset: Dataset, setting: Setting, options: dict[str, Any]) -> Store:
-    """Return an index in memory of the documents, which are named by their numbers."""
+def filled(
+    dataset: Dataset, setting: Setting, options: dict[str, Any], dense: Dense | None = None
+) -> Store:
+    """Return an index in memory of the documents, which are named by their numbers.
+
+    It has the vectors of ``dense``.
+    """
     store = Store(":memory:", create=True)
     named = [(str(number), text) for number, text in enumerate(dataset.texts)]
-    store.update(named, Chunker(encoding=setting.encoding, **options))
+    chunker = Chunker(encoding=setting.encoding, **options)
+    if dense is None:
+        store.update(named, chunker)
+    else:
+        store.update(named, chunker, embed=dense.embed, model=_MODEL)
     return store
 
 

@@ -1,0 +1,84 @@
+"""A hit as an agent sees it: its place, section and id, above its text or its best lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from chunkast.index.terms import content_words, word_places
+from chunkast.mcp.document_pages import escaped, printable
+
+if TYPE_CHECKING:
+    from chunkast.index import Hit
+
+__all__ = ("passage", "pointer")
+
+_HIT_LINES: Final = 2
+_LINE_LENGTH: Final = 100
+# A match after this many characters of its line is named with the character.
+_LONG_LINE: Final = 400
+# The only characters of a line without content.
+_MARKS: Final = "#-=*`~|:> \t"
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+# Destinations of links, which would crowd out the text of a hit.
+_DESTINATION: Final = re.compile(r"\]\(\S*?\)")
+
+
+class _Line(NamedTuple):
+    """A line of a hit: its number, its text, and how many words of the query it has."""
+
+    number: int
+    text: str
+    words: int
+
+
+def passage(hit: Hit, query: str) -> str:
+    """Return the text of a hit below a line with its place, section, copies and id."""
+    wanted = content_words(query)
+    head = _head(hit, "part" if hit.part else "", _best(hit, wanted), wanted)
+    return f"{head}\n{escaped(hit.text)}"
+
+
+def pointer(hit: Hit, query: str) -> str:
+    """Return the place of a hit, and its lines with the most words of the query."""
+    wanted = content_words(query)
+    best = _best(hit, wanted)
+    shown = (_excerpt(_DESTINATION.sub("]", line.text).strip(), wanted) for line in sorted(best))
+    return "\n  ".join((_head(hit, f"{hit.token_count:,} tokens", best, wanted), *shown))
+
+
+def _head(hit: Hit, note: str, best: list[_Line], wanted: Collection[str]) -> str:
+    """Return the line above a hit; its id has the line of the best match."""
+    more = f" and {len(hit.also) - 1:,} more" if len(hit.also) > 1 else ""
+    also = f"also in {hit.also[0]}{more}" if hit.also else ""
+    match = f"@{best[0].number}" if best else ""
+    if match and (column := _first(best[0].text, wanted)) > _LONG_LINE:
+        match += f":{column + 1}"
+    names = hit.place, " > ".join(hit.section), also, note, f"id={hit.id}{match}"
+    return printable("  ".join(filter(None, names)))
+
+
+def _best(hit: Hit, wanted: Collection[str]) -> list[_Line]:
+    """Return the lines with content that have the most of the ``wanted`` words, best first."""
+    lines = [
+        _Line(number, line, len(content_words(line).intersection(wanted)))
+        for number, line in enumerate(_LINE_END.split(hit.text), hit.start_line)
+        if line.strip(_MARKS) and not line.lstrip().startswith(("#", "<"))
+    ]
+    matching = [line for line in lines if line.words] or lines[:_HIT_LINES]
+    distinct = {line.text.strip(): line for line in reversed(matching)}.values()
+    return sorted(distinct, key=lambda line: (-line.words, line.number))[:_HIT_LINES]
+
+
+def _excerpt(line: str, wanted: Collection[str]) -> str:
+    """Return the part of a line with the first of the ``wanted`` words."""
+    first = _first(line, wanted)
+    start = 0 if first < _LINE_LENGTH // 2 else first - _LINE_LENGTH // 4
+    part = line[start : start + _LINE_LENGTH]
+    return printable(f"{'…' if start else ''}{part}{'…' if start + len(part) < len(line) else ''}")
+
+
+def _first(line: str, wanted: Collection[str]) -> int:
+    """Return the position of the first of the ``wanted`` words, or 0."""
+    return next((at for at, word in word_places(line) if word in wanted), 0)
