@@ -723,7 +723,8 @@ HUGE = "9" * 5_000
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("index", "docs"), 2, "the following arguments are required: --db"),
+        (("index", "docs", "--db", ":memory:"), 2, "':memory:' is not the name of a file"),
+        (("search", "x"), 1, ".chunkast.db: no such file; 'chunkast index PATHS' makes one"),
         (("index", "--db", "a.db"), 2, "PATHS missing"),
         (("index", "-", "--db", "a.db"), 2, "index takes folders and files, not standard input"),
         (("index", "docs", "--root", "no", "--db", "a.db"), 2, "'no' is not a folder"),
@@ -751,6 +752,51 @@ def test_wrong_usage_is_told_in_one_line(
     (line,) = errors(done.stderr)
     assert message in line
     assert not (tmp_path / "a.db").exists()
+
+
+def test_the_nearest_database_is_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CHUNKAST_DB", raising=False)
+    write_islands(tmp_path / "docs")
+    made = tmp_path / ".chunkast.db"
+    done = run("index", "docs", "--dry-run", cwd=tmp_path)
+    assert (done.returncode, made.exists(), b"made" in done.stderr) == (0, False, False)
+    done = run("index", "docs", cwd=tmp_path)
+    assert done.stderr.decode().startswith(f"chunkast: note: made {made}\n")
+    inside = tmp_path / "docs" / "inside"
+    inside.mkdir()
+    (inside / "own.md").write_bytes(b"# Own\n\nHere only.\n")
+    found = b"docs/huts.md"
+    for cwd in (tmp_path, inside):
+        assert run("search", "soup", cwd=cwd).stdout.startswith(found)
+        assert run("quote", "costs ten crowns", cwd=cwd).stdout.startswith(found)
+        assert found in run("outline", cwd=cwd).stdout
+        for source in ("docs/huts.md", tmp_path / "docs" / "huts.md"):
+            assert b"costs ten crowns" in run("read", source, cwd=cwd).stdout
+        assert run("index", "--verify", cwd=cwd).stdout == b""
+    # A file comes before a document of that name, unless the index is given.
+    assert b"Here only." in run("read", "own.md", cwd=inside).stdout
+    done = run("read", "own.md", "--db", made, cwd=inside)
+    assert f"{made}: has no document 'own.md'" in errors(done.stderr)[0]
+    # It is no document, in any folder.
+    for copy in (inside / made.name, inside / f"{made.name}-wal"):
+        copy.write_bytes(made.read_bytes())
+    done = run("chunk", ".", *inside.iterdir(), "--include", "*", "--no-ignore", cwd=tmp_path)
+    assert (done.returncode, *errors(done.stderr)) == (0,)
+    assert ".chunkast.db-wal: an index of chunkast" in done.stderr.decode()
+    (inside / made.name).unlink()
+    done = run("index", cwd=inside)
+    assert done.stdout.decode().startswith("added 1, changed 0, unchanged 4, ")
+    assert b"made" not in done.stderr
+    monkeypatch.setenv("CHUNKAST_DB", str(tmp_path / "other.db"))
+    done = run("search", "soup", cwd=tmp_path)
+    assert errors(done.stderr)[0].endswith("'chunkast index PATHS' makes one")
+    assert run("index", "own.md", cwd=inside).returncode == 0
+    assert run("search", "soup", cwd=tmp_path).returncode == 1
+    assert run("search", "soup", "--db", made, cwd=inside).returncode == 0
+    done = run("search", "soup", "--db", ".chunkast.db", cwd=inside)
+    assert errors(done.stderr)[0].endswith("'chunkast index PATHS --db .chunkast.db' makes one")
 
 
 def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> None:

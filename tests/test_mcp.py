@@ -31,8 +31,10 @@ NOTES = "# Notes\n\nPip is a tool.\n"
 
 
 async def session(database: Path, calls: list[tuple[str, dict[str, Any]]]) -> list[Any]:
-    first, *arguments = command("mcp", "--db", str(database))
-    parameters = mcp.StdioServerParameters(command=first, args=arguments, env=environment())
+    first, *arguments = command("mcp")
+    parameters = mcp.StdioServerParameters(
+        command=first, args=arguments, env=environment({"CHUNKAST_DB": str(database)})
+    )
     async with mcp.Client(parameters) as client:
         listed = await client.list_tools()
         return [listed.tools, *[await client.call_tool(name, given) for name, given in calls]]

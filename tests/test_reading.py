@@ -235,7 +235,7 @@ def test_the_commands_read_from_a_database(tmp_path: Path) -> None:
     small = ("--max-tokens", "16", "--overlap", "0", "--context", "none", "--extensions", "")
     assert run("index", "guide.md", "--db", "a.db", "-q", *small, cwd=tmp_path).returncode == 0
     assert run("outline", "--db", "a.db", cwd=tmp_path).stdout.startswith(b"guide.md  ")
-    assert run("outline", cwd=tmp_path).returncode == 2
+    assert run("outline", cwd=tmp_path).returncode == 1
     done = run("read", "none.md", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 1
     assert "a.db: has no document 'none.md'" in errors(done.stderr)[0]

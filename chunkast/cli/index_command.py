@@ -18,6 +18,8 @@ from chunkast.cli.shared_options import (
     add_report_format,
     add_selection,
     config_values,
+    database_of,
+    open_database,
 )
 from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
@@ -44,8 +46,8 @@ DESCRIPTION: Final = (
     "another, and the digest."
 )
 EXAMPLES: Final = (
-    "chunkast index docs --db chunks.db --max-tokens 512",
-    "chunkast index --db chunks.db",
+    "chunkast index docs --max-tokens 512",
+    "chunkast index",
 )
 COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
 OPERANDS: Final = "paths"
@@ -178,6 +180,7 @@ def _shown(value: object) -> str:
 
 def run(options: Namespace) -> int:
     """Update the database, or check it with ``--verify``. Return the exit code."""
+    given, options.db = options.db, database_of(options)
     if options.verify:
         return _verify(options)
     from chunkast.index import Store
@@ -185,8 +188,9 @@ def run(options: Namespace) -> int:
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
     this = _Run(options)
+    new = not os.path.exists(options.db)
     # A dry run leaves no files, not even an empty database.
-    path = ":memory:" if options.dry_run and not os.path.exists(options.db) else options.db
+    path = ":memory:" if options.dry_run and new else options.db
     with Store(path, create=True) as store:
         with this.tally.stoppable(options.db):
             this.recall(store.remembered())
@@ -200,6 +204,8 @@ def run(options: Namespace) -> int:
     text = f"{report}\n{vectors}\ndigest {report.digest}\n"
     print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
     if not options.quiet:
+        if new and given is None and not options.dry_run:
+            print_note(f"made {os.path.abspath(options.db)}")
         _print_notes(this, report, changes)
     return this.tally.exit_code if embedded else 1
 
@@ -246,11 +252,9 @@ def _print_notes(this: _Run, report: IndexReport, changes: Sequence[str]) -> Non
 
 def _verify(options: Namespace) -> int:
     """Print the faults in the database. Return 1 if there are any, else 0."""
-    from chunkast.index import Store
-
     if options.paths:
         raise UsageError("index --verify takes no paths: it only reads the database")
-    with Store(options.db, read_only=True) as store:
+    with open_database(options) as store:
         faults = store.faults()
     print_result(options.format, faults, "".join(f"{options.db}: {fault}\n" for fault in faults))
     if not options.quiet:

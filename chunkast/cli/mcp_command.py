@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Final
 
 from chunkast.cli.embedding_options import add_embedding, query_embedder
-from chunkast.cli.shared_options import add_counting, add_database, config_values
+from chunkast.cli.shared_options import add_counting, add_database, config_values, open_database
 
 HELP: Final = "serve a database to agents (MCP over stdio)"
 DESCRIPTION: Final = (
@@ -15,7 +15,7 @@ DESCRIPTION: Final = (
     "starts it; the manual shows the configuration."
 )
 EXAMPLES: Final = (
-    "chunkast mcp --db chunks.db",
+    "chunkast mcp",
     "claude mcp add docs -- chunkast mcp --db /srv/chunks.db",
 )
 COMMON: Final = "db encoding"
@@ -31,10 +31,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve the database until the client closes the connection. Return 0."""
-    from chunkast.index import Store
     from chunkast.mcp import serve
 
-    with Store(options.db, read_only=True) as store:
+    with open_database(options) as store:
         chunker = store.chunker(**config_values(options))
         serve(store, chunker, query_embedder(options, store))
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
@@ -14,8 +15,9 @@ from chunkast.cli.shared_options import (
     add_report_format,
     config_of,
     config_values,
+    database_of,
+    open_database,
 )
-from chunkast.errors import UsageError
 from chunkast.files.read import read_pieces
 from chunkast.output.text import section_line
 
@@ -33,6 +35,10 @@ EXAMPLES: Final = (
 )
 COMMON: Final = "db depth format encoding"
 OPERANDS: Final = ""
+DOCUMENT: Final = (
+    "a document in UTF-8, - for standard input, or with --db or if there is no such file a source "
+    "in the database"
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -41,9 +47,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="a document in UTF-8, or - for standard input; with --db, a source (default: all)",
+        help=f"{DOCUMENT} (default: list those of the database)",
     )
-    add_database(parser, "read from this database of 'chunkast index'", required=False)
+    add_database(parser)
     add_number(parser, "--depth", "omit sections below this level")
     add_report_format(parser)
     add_counting(parser)
@@ -62,25 +68,20 @@ def run(options: Namespace) -> int:
 def outline_of(options: Namespace) -> Outline:
     """Return the outline of the document ``options.file``.
 
-    With ``--db``, the document is read from the database, else from a file.
+    Without ``--db``, this is a file if there is one of that name, or if there is no database.
     """
     from chunkast.chunker import Chunker
 
-    if options.db is not None:
-        from chunkast.index import Store
-
-        with Store(options.db, read_only=True) as store:
-            return store.outline(options.file, chunker=store.chunker(**config_values(options)))
-    name = None if options.file == "-" else options.file
-    return Chunker(config_of(options)).outline("".join(read_pieces(options.file)), name)
+    there = options.file == "-" or os.path.lexists(options.file)
+    if options.db is None and (there or not os.path.exists(database_of(options))):
+        name = None if options.file == "-" else options.file
+        return Chunker(config_of(options)).outline("".join(read_pieces(options.file)), name)
+    with open_database(options) as store:
+        return store.outline(options.file, chunker=store.chunker(**config_values(options)))
 
 
 def _print_documents(options: Namespace) -> int:
-    from chunkast.index import Store
-
-    if options.db is None:
-        raise UsageError("outline needs a FILE, or --db FILE (see chunkast outline --help)")
-    with Store(options.db, read_only=True) as store:
+    with open_database(options) as store:
         documents = store.outline()
     text = "".join(f"{name}  {tokens:,} tokens\n" for name, tokens in documents.items())
     print_result(options.format, documents, text)

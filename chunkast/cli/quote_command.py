@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_error, print_result
-from chunkast.cli.shared_options import add_database, add_report_format
+from chunkast.cli.shared_options import add_database, add_report_format, open_database
 from chunkast.errors import UsageError
 from chunkast.files.read import read_pieces
 from chunkast.text.pages import pages_note
@@ -23,8 +23,8 @@ DESCRIPTION: Final = (
     "that differ in more than white space are marked. Exits with 1 if the quote is not found."
 )
 EXAMPLES: Final = (
-    'chunkast quote "costs ten crowns" --db chunks.db',
-    "pbpaste | chunkast quote - --db chunks.db",
+    'chunkast quote "costs ten crowns"',
+    "pbpaste | chunkast quote - --db notes.db",
 )
 COMMON: Final = "db format"
 OPERANDS: Final = "text"
@@ -42,18 +42,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print each occurrence of the quote. Return 1 if there are none, else 0."""
-    from chunkast.index import Store
-
     quote = " ".join(options.text)
     if quote == "-":
         quote = "".join(read_pieces("-"))
     if not quote.strip():
         raise UsageError("quote: the text is blank")
-    with Store(options.db, read_only=True) as store:
+    with open_database(options) as store:
         places = store.quote(quote, strict=options.strict)
     print_result(options.format, [asdict(place) for place in places], "".join(map(_line, places)))
     if not places:
-        print_error(f"{options.db}: the quote is in none of its documents")
+        print_error(f"{store.path}: the quote is in none of its documents")
     return 0 if places else 1
 
 

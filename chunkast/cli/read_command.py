@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_note, print_result
-from chunkast.cli.outline_command import outline_of
+from chunkast.cli.outline_command import DOCUMENT, outline_of
 from chunkast.cli.shared_options import (
     add_counting,
     add_database,
@@ -15,6 +15,7 @@ from chunkast.cli.shared_options import (
     add_report_format,
     config_values,
     is_number,
+    open_database,
 )
 from chunkast.errors import UsageError
 
@@ -41,9 +42,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="a document in UTF-8, or - for standard input; with --db a source",
+        help=DOCUMENT,
     )
-    add_database(parser, "read from this database of 'chunkast index'", required=False)
+    add_database(parser)
     parser.add_argument(
         "section",
         nargs="?",
@@ -53,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--lines", type=_lines, metavar="A-B", help="read these lines, counted from 1"
     )
-    parser.add_argument("--id", metavar="ID", help="read the chunk with this id; needs --db")
+    parser.add_argument("--id", metavar="ID", help="read the chunk of the database with this id")
     limit = "the maximum number of tokens to print (default: no limit)"
     add_number(parser, "--max-tokens", limit, dest="most")
     add_report_format(parser)
@@ -63,10 +64,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the requested passage. Return 0."""
     named = (options.file, options.section, options.lines)
-    if options.id is not None and (options.db is None or any(named)):
-        raise UsageError(
-            "read --id needs --db, and cannot be combined with FILE, SECTION or --lines"
-        )
+    if options.id is not None and any(named):
+        raise UsageError("read --id cannot be combined with FILE, SECTION or --lines")
     if options.section is not None and options.lines is not None:
         raise UsageError("read takes a SECTION or --lines, not both")
     passage = _chunk(options) if options.id is not None else _section(options)
@@ -78,9 +77,7 @@ def run(options: Namespace) -> int:
 
 
 def _chunk(options: Namespace) -> Passage:
-    from chunkast.index import Store
-
-    with Store(options.db, read_only=True) as store:
+    with open_database(options) as store:
         chunker = store.chunker(**config_values(options))
         return store.read(chunk_id=options.id, max_tokens=options.most, chunker=chunker)
 

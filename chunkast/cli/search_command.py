@@ -14,6 +14,7 @@ from chunkast.cli.shared_options import (
     add_number,
     add_report_format,
     config_values,
+    open_database,
 )
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
@@ -30,8 +31,8 @@ DESCRIPTION: Final = (
     "with similar vectors are found too. Exits with 1 if nothing is found."
 )
 EXAMPLES: Final = (
-    'chunkast search "how to install" --db chunks.db',
-    "chunkast search retry --db chunks.db --budget 500 --format json",
+    'chunkast search "how to install"',
+    "chunkast search retry --budget 500 --format json",
 )
 COMMON: Final = "db budget limit within expand format"
 OPERANDS: Final = "query"
@@ -56,10 +57,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the chunks that match the query. Return 1 if there are none, else 0."""
-    from chunkast.index import Store
-
     query = " ".join(options.query)
-    with Store(options.db, read_only=True) as store:
+    with open_database(options) as store:
         hits = store.search(
             query,
             options.budget,
@@ -78,7 +77,7 @@ def run(options: Namespace) -> int:
     print_result(options.format, result, "".join(map(_page, hits)))
     if not hits:
         print_error(
-            f"{options.db}: no chunk of at most {options.budget:,} tokens has any word of the query"
+            f"{store.path}: no chunk of at most {options.budget:,} tokens has any word of the query"
         )
     return 0 if hits else 1
 

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin, get
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
 from chunkast.errors import ConfigError, UsageError
+from chunkast.files.database import DATABASE, VARIABLE, default_database
 from chunkast.files.find import ENDINGS, VENDORED
 
 if TYPE_CHECKING:
+    from chunkast.index import Store
     from chunkast.toolcalls import Tool
 
 __all__ = (
@@ -36,8 +38,10 @@ __all__ = (
     "add_selection",
     "config_of",
     "config_values",
+    "database_of",
     "is_number",
     "load_tools",
+    "open_database",
     "set_values",
     "whole_number",
 )
@@ -46,6 +50,10 @@ _FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
 _PATHS: Final = (
     f"files, folders (searched for {' '.join(ENDINGS)}, except hidden files and folders, files "
     f"ignored by .gitignore, and {' '.join(sorted(VENDORED))}), globs, or - for standard input"
+)
+_DATABASE: Final = (
+    f"the database of 'chunkast index' (default: the environment variable {VARIABLE}, else the "
+    f"nearest {DATABASE} in this folder or above)"
 )
 _CODE: Final = f"search folders for source code too ({' '.join(CODE_ENDINGS)})"
 _EXTENSIONS: Final = (
@@ -99,11 +107,28 @@ def add_number(parser: argparse.ArgumentParser, flag: str, text: str, **options:
     parser.add_argument(flag, type=whole_number, metavar="N", help=text, **options)
 
 
-def add_database(
-    parser: argparse.ArgumentParser, text: str = "the SQLite database", *, required: bool = True
-) -> None:
+def add_database(parser: argparse.ArgumentParser) -> None:
     """Add ``--db``, the path of the database."""
-    parser.add_argument("--db", type=_file, metavar="FILE", required=required, help=text)
+    parser.add_argument("--db", metavar="FILE", help=_DATABASE)
+
+
+def database_of(options: argparse.Namespace) -> str:
+    """Return the path of the database: ``--db``, or the default.
+
+    Raises ``UsageError`` if it does not name a file. SQLite does not create a file for an empty
+    name or for ``:memory:``.
+    """
+    path = default_database() if options.db is None else str(options.db)
+    if path in ("", ":memory:"):
+        raise UsageError(f"--db: {path!r} is not the name of a file")
+    return path
+
+
+def open_database(options: argparse.Namespace) -> Store:
+    """Open the database to read it."""
+    from chunkast.index import Store
+
+    return Store(database_of(options), read_only=True)
 
 
 def add_report_format(
@@ -238,16 +263,6 @@ def _folder(path: str) -> str:
     if not os.path.isdir(path):
         raise argparse.ArgumentTypeError(f"{path!r} is not a folder")
     return path
-
-
-def _file(name: str) -> str:
-    """Return the name of a database; raise ``ArgumentTypeError`` if it does not name a file.
-
-    SQLite does not create a file for an empty name or for ``:memory:``.
-    """
-    if name in ("", ":memory:"):
-        raise argparse.ArgumentTypeError(f"{name!r} is not the name of a file")
-    return name
 
 
 def is_number(text: str) -> bool:

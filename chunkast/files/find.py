@@ -31,6 +31,7 @@ from typing import Final
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import ENDINGS
 from chunkast.errors import SourceError, UsageError
+from chunkast.files.database import DATABASE, SUFFIXES
 from chunkast.files.ignored import IgnoreFiles, glob_matcher
 from chunkast.files.paths import Root
 from chunkast.files.read import STDIN, InputFile, input_file
@@ -44,10 +45,12 @@ VENDORED: Final = frozenset(
         *("node_modules", "site-packages", "vendor", "venv"),
     }
 )
+_INDEX_FILES: Final = frozenset(f"{DATABASE}{suffix}" for suffix in SUFFIXES)
 # Reasons to skip something, as the note gives them after the names.
 _VENDORED: Final = ""
 _IGNORED: Final = ": ignored by .gitignore files, which --no-ignore disregards"
 _EXCLUDED: Final = ": excluded by --exclude"
+_INDEX: Final = ": an index of chunkast"
 _LINKED_OUT: Final = ": symbolic links out of the folder given, which --follow-links follows"
 # The maximum number of names that the note shows for each reason.
 _SHOWN: Final = 5
@@ -111,6 +114,9 @@ def select(
         for path in finder.find(argument):
             real = path if path == STDIN else os.path.realpath(path)
             if real in taken:
+                continue
+            if os.path.basename(path) in _INDEX_FILES:
+                finder.skip(_INDEX, path)
                 continue
             taken.add(real)
             try:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from chunkast.errors import StoreError
+from chunkast.files.database import index_command
 
 __all__ = ("Connection", "DamageError", "DamagedFileError", "store_errors")
 
@@ -90,4 +91,4 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
 
 
 def _damaged(path: str, reason: str) -> str:
-    return f"damaged: {reason}; 'chunkast index --db {path}' rebuilds it"
+    return f"damaged: {reason}; {index_command(path)} rebuilds it"

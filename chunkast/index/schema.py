@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from chunkast.errors import StoreError
+from chunkast.files.database import SUFFIXES, index_command
 from chunkast.index.connection import Connection, store_errors
 
 __all__ = (
@@ -114,7 +115,7 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
     cannot open it because it is damaged. An older version is refused with ``read_only`` only.
     """
     if path != ":memory:" and not create and not Path(path).exists():
-        raise StoreError(path, f"no such file; 'chunkast index PATHS --db {path}' makes one")
+        raise StoreError(path, f"no such file; {index_command(path, 'PATHS')} makes one")
     if Path(path).is_dir():
         raise StoreError(path, "a folder; give the name of a file")
     with store_errors(path):
@@ -141,7 +142,7 @@ def is_index(path: str) -> bool:
 
 def remove_files(path: str) -> None:
     """Remove the file of an index and those that SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in SUFFIXES:
         with suppress(OSError):
             Path(f"{path}{suffix}").unlink()
 
@@ -214,7 +215,7 @@ def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_onl
     connection.execute("COMMIT")
     if application == version == tables == 0:
         if not create:
-            raise StoreError(path, f"an empty file; 'chunkast index PATHS --db {path}' fills it")
+            raise StoreError(path, f"an empty file; {index_command(path, 'PATHS')} fills it")
         return True
     if application != _APPLICATION_ID:
         raise StoreError(path, "not an index of chunkast; give another file")
@@ -234,7 +235,7 @@ def outdated(path: str, version: int) -> StoreError:
     return StoreError(
         path,
         f"made by an older chunkast: its schema has version {version}, this one reads "
-        f"version {VERSION}; 'chunkast index PATHS --db {path}' rebuilds it",
+        f"version {VERSION}; {index_command(path, 'PATHS')} rebuilds it",
     )
 
 

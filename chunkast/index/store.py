@@ -10,6 +10,7 @@ from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, overload
 
 from chunkast.errors import ConfigError, StoreError, check_count
+from chunkast.files.database import index_command
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
@@ -514,10 +515,8 @@ class Store:
         """Return the stored settings, or raise ``StoreError`` if no run has completed the index."""
         settings = dict(self._connection.execute("SELECT name, value FROM settings"))
         if checks.DIGEST not in settings:
-            raise StoreError(
-                self.path,
-                f"no run has completed it; 'chunkast index PATHS --db {self.path}' completes it",
-            )
+            completing = index_command(self.path, "PATHS")
+            raise StoreError(self.path, f"no run has completed it; {completing} completes it")
         return settings
 
     def _check_version(self) -> None:
