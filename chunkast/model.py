@@ -138,7 +138,7 @@ class Heading:
         directly before a heading belongs to the heading.
     end: the start of the line after the heading, a character index.
     level: the level of the heading, from 1 (the outermost) to 6.
-    title: the text of the heading without markup.
+    title: the text of the heading without markup; of more than 2,000 characters, the beginning.
     path: the titles of all enclosing sections, outermost first, followed by this title.
     id: the id in the heading's attributes, as in ``## Title {#id}``, or empty.
     anchors: other ids in or right before the heading, such as the target of its permalink.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import tracemalloc
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,22 @@ def test_a_search_shows_passages_and_then_places() -> None:
         listed = re.findall(r"^(\w\.md):", f"{found}\n{more}", re.MULTILINE)
         assert sorted(listed) == sorted(corpus)
         assert asyncio.run(served.search("ferry", skip=10)).startswith("No more places.")
+
+
+def test_a_long_title_is_shortened_in_every_place() -> None:
+    chunker = Chunker(max_tokens=200)
+    peaks = []
+    for words in (300, 1_200):
+        with Store(":memory:", create=True) as store:
+            store.update([("a.md", f"# {'title word ' * words}\n")], chunker)
+            served = answers.Answers(store, chunker)
+            tracemalloc.start()
+            listed = asyncio.run(served.quote(text="word", max_tokens=500))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert listed.splitlines()[0] == f"a.md:1-1  {('title word ' * 20)[:199]}…"
+        assert listed.endswith(" more places")
+    assert peaks[1] < 6 * peaks[0]
 
 
 def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md") -> list[str]:

@@ -21,6 +21,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast import Chunker
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.identity import normalize_text
+from chunkast.index import Store
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Extensions -> what the stock parser needs for the same.
@@ -167,6 +168,33 @@ def test_titles_with_and_without_extensions(
 ) -> None:
     assert titles(text) == shown
     assert titles(text, ()) == (plain or shown)
+
+
+@pytest.mark.parametrize(
+    "document",
+    ["# {}\n\nText.\n", "{}\n===\n\nText.\n", "---\ntitle: {}\n---\n\nText.\n"],
+)
+def test_titles_longer_than_any_are_shortened(document: str) -> None:
+    for size in (LONGEST, LONGEST + 1, 30_000):
+        title = ("word " * size)[: size - 1] + "e"
+        text = document.format(title)
+        shown = title if size == LONGEST else f"{title[: LONGEST - 1]}…"
+        chunks = Chunker(max_tokens=64).chunk(text)
+        assert chunks[-1].sections[-1] == (shown,)
+        assert chunks[-1].text.endswith("Text.")
+        sections = Chunker().outline(text).sections
+        assert shown in sections[-1].path
+
+
+def test_an_index_of_a_long_title_grows_linearly(tmp_path: Path) -> None:
+    sizes = []
+    for count in (1_000, 4_000):
+        path = tmp_path / f"{count}.db"
+        with Store(str(path), create=True) as store:
+            text = f"# {'title word ' * count}\n\nText.\n"
+            store.update([("a.md", text)], Chunker(max_tokens=64))
+        sizes.append(path.stat().st_size)
+    assert sizes[1] < 5 * sizes[0]
 
 
 def test_wiki_links_and_math_in_titles() -> None:

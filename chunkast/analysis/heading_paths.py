@@ -14,6 +14,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from chunkast.markdown.titles import short_title
 from chunkast.model import Analysis, Heading
 from chunkast.text.front_matter import front_matter_value
 from chunkast.text.source_map import make_array
@@ -111,7 +112,9 @@ class Headings:
         matters = (analysis.text[start:end] for start, end in analysis.inner_pages)
         self._page_starts = [0, *(start for start, _ in analysis.inner_pages)]
         self.pages = [
-            Page(number, start, matter, front_matter_value(matter, "title", plain=True))
+            Page(
+                number, start, matter, short_title(front_matter_value(matter, "title", plain=True))
+            )
             for number, (start, matter) in enumerate(
                 zip(self._page_starts, (analysis.front_matter, *matters), strict=True)
             )

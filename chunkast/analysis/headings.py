@@ -13,7 +13,7 @@ from chunkast.markdown.dialects.html_headings import html_title
 from chunkast.markdown.dialects.paragraphs import bold_title
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.markdown.prose import Prose
-from chunkast.markdown.titles import Title, read_title
+from chunkast.markdown.titles import Title, read_title, short_title
 from chunkast.model import Analysis, Block, Heading
 
 __all__ = ("numbered_headings", "pseudo_headings", "with_headings")
@@ -173,7 +173,7 @@ class _Reader:
         stack = self._opened.stack
         above = self.headings[stack[-2][1]].path if len(stack) > 1 else ()
         title = self._title(block)
-        path = (*above, title.text)
+        path = (*above, short_title(title.text))
         if self._paths.get(len(path)) != path:
             self._paths[len(path)] = path
         path = self._paths[len(path)]

@@ -22,7 +22,7 @@ from chunkast.markdown.dialects.anchors import BARE_MARKS, TitleText
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
-__all__ = ("Title", "read_title", "slug_of", "without_attributes")
+__all__ = ("Title", "read_title", "short_title", "slug_of", "without_attributes")
 
 # Characters that may begin markup or are bare permalinks, and those that only Python counts as white
 # space. A title without them needs no parsing.
@@ -41,7 +41,8 @@ _NAME = re.compile(r"\[\[([^\[\]|#^\r\n]+)\]\]\s*\Z")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]*")
 # GitHub keeps letters, combining marks, digits, connectors, hyphens and spaces.
 _NOT_IN_SLUG = regex.compile(r"[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\- ]")
-# Titles longer than this are not parsed: inline parsing is not linear.
+# Titles longer than this are not parsed, as inline parsing is not linear, and are shortened in
+# heading paths, as each chunk has one.
 _MAX_TITLE: Final = 2_000
 
 
@@ -124,6 +125,11 @@ def read_title(
         title.add(content)
     shown, fragments = title.without_permalinks() if named else (title.whole(), ())
     return Title(normalize_text(shown), (*fragments, *names, *title.names), own_id)
+
+
+def short_title(title: str) -> str:
+    """Return a title for heading paths; one that is longer than any real title ends in "…"."""
+    return title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 1]}…"
 
 
 def without_attributes(content: str) -> str:

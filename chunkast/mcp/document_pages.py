@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -16,7 +16,7 @@ from chunkast.reading.passages import most_fitting
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.spans import trim_span
 
-__all__ = ("DEFAULT_TOKENS", "Pages", "escaped", "printable")
+__all__ = ("DEFAULT_TOKENS", "Pages", "escaped", "printable", "section_path")
 
 DEFAULT_TOKENS: Final = 2_000
 # Characters that could hide or change what an agent reads.
@@ -30,6 +30,7 @@ _NAME_SHARE: Final = 4
 # More characters than a grapheme cluster usually has.
 _CLUSTER: Final = 64
 _LINE_ENDS: Final = "\r\n"
+_TITLE_LENGTH: Final = 200
 
 
 def printable(text: str) -> str:
@@ -40,6 +41,14 @@ def printable(text: str) -> str:
 def escaped(text: str) -> str:
     """Return lines of a text with control characters escaped as in JSON."""
     return str(_HIDING.sub(lambda match: json.dumps(match[0])[1:-1], text))
+
+
+def section_path(titles: Iterable[str]) -> str:
+    """Return a heading path in one line, with long titles shortened."""
+    return " > ".join(
+        title if len(title) <= _TITLE_LENGTH else f"{title[: _TITLE_LENGTH - 1]}…"
+        for title in titles
+    )
 
 
 @dataclass(frozen=True)

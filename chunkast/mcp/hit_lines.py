@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chunkast.index.terms import content_words, word_places
-from chunkast.mcp.document_pages import escaped, printable
+from chunkast.mcp.document_pages import escaped, printable, section_path
 
 if TYPE_CHECKING:
     from chunkast.index import Hit
@@ -55,7 +55,7 @@ def _head(hit: Hit, note: str, best: list[_Line], wanted: Collection[str]) -> st
     match = f"@{best[0].number}" if best else ""
     if match and (column := _first(best[0].text, wanted)) > _LONG_LINE:
         match += f":{column + 1}"
-    names = hit.place, " > ".join(hit.section), also, note, f"id={hit.id}{match}"
+    names = hit.place, section_path(hit.section), also, note, f"id={hit.id}{match}"
     return printable("  ".join(filter(None, names)))
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from chunkast.errors import ChunkastWarning, ConfigError
 from chunkast.index.parts import Span
-from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable
+from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable, section_path
 from chunkast.mcp.hit_lines import passage, pointer
 from chunkast.output.text import section_line
 from chunkast.reading.passages import most_fitting
@@ -212,7 +212,7 @@ class Answers:
             if column:
                 start = _position(starts, int(first), int(column))
                 found = replace(found, start_index=start)
-        pages = Pages(source, " > ".join(found.section), text, starts, self._count, max_tokens)
+        pages = Pages(source, section_path(found.section), text, starts, self._count, max_tokens)
         stop = starts[min(found.last_line or 0, len(starts) - 1)]
         answer, end = pages.page(found.start_index, stop)
         # The line numbers may take more tokens than the text; the match comes before other text.
@@ -229,7 +229,7 @@ class Answers:
         """Verify that a text is in the documents: list every place where it occurs."""
         places = [
             printable(
-                f"{at.source}:{at.start_line}-{at.end_line}  {' > '.join(at.section)}"
+                f"{at.source}:{at.start_line}-{at.end_line}  {section_path(at.section)}"
                 f"{'' if at.verbatim else '  (not verbatim)'}"
             )
             for at in self._store.quote(text)
