@@ -18,6 +18,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ from chunkast.index import Hit, Store
 from chunkast.index.schema import VERSION
 from chunkast.text.source_map import SourceMap, without_surrogates
 from tests.checks import counter_of
-from tests.command import command, environment, errors, posix, run, write
+from tests.command import command, environment, errors, linux, posix, run, write
 from tests.strategies import documents, markdown
 from tests.test_documents import CELLS, notebook
 
@@ -797,6 +798,48 @@ def test_the_nearest_database_is_the_default(
     assert run("search", "soup", "--db", made, cwd=inside).returncode == 0
     done = run("search", "soup", "--db", ".chunkast.db", cwd=inside)
     assert errors(done.stderr)[0].endswith("'chunkast index PATHS --db .chunkast.db' makes one")
+
+
+@posix
+def test_a_dry_run_only_reads() -> None:
+    # A folder that every user may enter, since root may write to any file.
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_islands(folder / "docs")
+        assert run("index", "docs", cwd=folder).returncode == 0
+        with (folder / "docs" / "huts.md").open("a") as file:
+            file.write("\nMore.\n")
+        data = (folder / ".chunkast.db").read_bytes()
+        is_root = os.geteuid() == 0
+        for file_mode, mode in ((0o444, 0o777), (0o444, 0o555), (0o644, 0o555)):
+            (folder / ".chunkast.db").chmod(file_mode)
+            folder.chmod(mode)
+            if is_root:
+                os.seteuid(65_534)
+            try:
+                done = run("index", "--dry-run", cwd=folder)
+                writing = run("index", cwd=folder)
+            finally:
+                if is_root:
+                    os.seteuid(0)
+            assert (done.returncode, done.stdout[:19]) == (0, b"added 0, changed 1,")
+            assert writing.returncode == 1
+            assert "readonly" in errors(writing.stderr)[0]
+            assert (folder / ".chunkast.db").read_bytes() == data
+        folder.chmod(0o755)
+
+
+@linux
+def test_a_run_in_a_folder_whose_name_is_not_utf_8_is_repeated(tmp_path: Path) -> None:
+    here = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    here.mkdir()
+    write_islands(here / "docs")
+    assert run("index", "docs", "--db", "../a.db", cwd=here).returncode == 0
+    (here / "docs" / "huts.md").unlink()
+    done = run("index", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.decode().startswith("added 0, changed 0, unchanged 3, removed 1, ")
+    done = run("index", "docs", "--db", "../a.db", cwd=here)
+    assert done.stdout.decode().startswith("added 0, changed 0, unchanged 3, removed 0, ")
 
 
 def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> None:

@@ -105,9 +105,9 @@ class _Run:
         """Use the settings of a database for whatever the command does not give."""
         from chunkast.index.stored_vectors import MODEL
 
-        self.root = settings.get(_ROOT)
-        # The values of PATHS and of the options in ``_SELECTING``.
-        selection = _json(settings.get(_RUN)) or {}
+        # The values of PATHS and of the options in ``_SELECTING``, and the root.
+        selection = {_ROOT: settings.get(_ROOT), **(_json(settings.get(_RUN)) or {})}
+        self.root = selection[_ROOT] if _are_paths([selection[_ROOT]]) else None
         self.config = _json(settings.get("options"))
         if self.config is not None:
             # A file never allows a download.
@@ -121,8 +121,7 @@ class _Run:
             return
         for name in ("paths", *_SELECTING):
             current, known = getattr(options, name), selection.get(name)
-            texts = known if isinstance(known, list) else []
-            readable = all(isinstance(text, str) and "\0" not in text for text in texts)
+            readable = _are_paths(known if isinstance(known, list) else [])
             if not current and isinstance(known, type(current)) and readable:
                 setattr(options, name, known)
 
@@ -144,10 +143,11 @@ class _Run:
             values["tools"] = tools_from_json(values["tools"])
         return Chunker(ChunkConfig.of(values))
 
-    def selected(self) -> dict[str, Any]:
-        """Return PATHS and the options that select files, as the database remembers them."""
+    def selected(self, root: Root) -> dict[str, Any]:
+        """Return the root, PATHS and the options that select files, as they are remembered."""
         options = self.options
         return {
+            _ROOT: root.real,
             "paths": [os.path.abspath(path) for path in options.paths],
             **{name: getattr(options, name) for name in _SELECTING},
         }
@@ -163,6 +163,10 @@ class _Run:
             for name in defaults
             if _shown(before[name]) != _shown(now[name])
         ]
+
+
+def _are_paths(texts: Iterable[object]) -> bool:
+    return all(isinstance(text, str) and "\0" not in text for text in texts)
 
 
 def _json(text: str | None) -> Any:
@@ -280,11 +284,11 @@ def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
         _leave_out_unnameable(selection)
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
-        here = _stored(root.real)
         if not options.replace:
-            _check_lost(gone, selection, root, options, this.root if this.root != here else None)
-        run.settings[_ROOT] = here
-        run.settings[_RUN] = json.dumps(this.selected())
+            old_root = this.root if this.root != root.real else None
+            _check_lost(gone, selection, root, options, old_root)
+        # In JSON, a path can be stored whatever its bytes are.
+        run.settings[_RUN] = json.dumps(this.selected(root))
         for source in gone:
             run.remove(source)
         selection = replace(selection, files=new)
@@ -292,11 +296,6 @@ def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
             for document in documents:
                 run.put(document)
     return run.report, this.changes(run)
-
-
-def _stored(folder: str) -> str:
-    # The database only stores UTF-8, and a folder's name may be any bytes.
-    return os.fsencode(folder).decode("utf-8", "backslashreplace")
 
 
 def _leave_out_unnameable(selection: Selection) -> None:
@@ -368,9 +367,9 @@ def _check_lost(
         why = f"not below the given paths ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
     else:
         # A file that has another name now is not lost.
-        there = {_stored(os.path.realpath(file.path)) for file in selection.files}
+        there = {os.path.realpath(file.path) for file in selection.files}
         lost = [source for source in gone if os.path.join(old_root, source) not in there]
-        why = f"not in {_stored(root.real)}"
+        why = f"not in {root.real}"
     if lost:
         verb = "it is" if len(lost) == 1 else "they are"
         made = "" if old_root is None else f"made from {old_root}; "

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import COLUMNS, SELECT, read_row
-from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, version_of
+from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, copy_of, version_of
 from chunkast.index.stored_vectors import SELECT_BLOCKS, Block, read_block
 from chunkast.text.source_map import encode
 
@@ -141,8 +141,7 @@ def _words_are_whole(connection: sqlite3.Connection) -> bool:
     except sqlite3.DatabaseError as error:
         if not any(part in str(error) for part in ("readonly", "locked")):
             return False
-        with closing(sqlite3.connect("")) as copy:
-            connection.backup(copy)
+        with closing(copy_of(connection)) as copy:
             return _words_are_whole(copy)
     return True
 

@@ -19,6 +19,7 @@ __all__ = (
     "VERSION",
     "WORDS_TABLE",
     "connect",
+    "copy_of",
     "discard",
     "empty",
     "is_index",
@@ -166,9 +167,22 @@ def discard(path: str) -> None:
     remove_files(path)
 
 
+def copy_of(connection: sqlite3.Connection) -> Connection:
+    """Return a copy of a database, in a temporary file if it is large."""
+    copy = _set_up("", patience_ms=0)
+    connection.backup(copy)
+    return copy
+
+
 def _open(path: str, *, read_only: bool) -> Connection:
-    if path == ":memory:" or not read_only:
-        return _set_up(path, patience_ms=500)
+    try:
+        if path == ":memory:" or not read_only:
+            return _set_up(path, patience_ms=500)
+    except sqlite3.OperationalError as error:
+        # The folder may not be writable, which matters only if something is written.
+        is_refused = any(part in str(error) for part in ("unable to open", "readonly"))
+        if not is_refused or not Path(path).exists():
+            raise
     uri = Path(path).absolute().as_uri()
     try:
         return _set_up(f"{uri}?mode=ro", patience_ms=10_000)

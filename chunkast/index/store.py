@@ -147,10 +147,10 @@ class Store:
         with self._snapshot():
             self._completed()
         with self.writing(None) as run:
+            known = set(run.absent())
             for source in removed:
-                if source not in run.absent():
+                if source not in known:
                     raise StoreError(self.path, f"has no document {source!r}")
-            for source in removed:
                 run.remove(source)
         return run.report
 
@@ -244,6 +244,10 @@ class Store:
         writing, ``on_wait`` is called, and the transaction waits. Raises ``StoreError`` if the index
         cannot be written.
         """
+        stored = self._connection
+        if dry_run:
+            with store_errors(self.path, stored):
+                self._connection = schema.copy_of(stored)
         self._writing = True
         self._checked_state = None
         try:
@@ -254,10 +258,14 @@ class Store:
             with store_errors(self.path, self._connection):
                 yield run
                 run.finish()
-                self._connection.execute("ROLLBACK" if dry_run else "COMMIT")
+                if not dry_run:
+                    self._connection.execute("COMMIT")
         finally:
             self._writing = False
-            if self._connection.in_transaction:
+            if dry_run:
+                self._connection.close()
+                self._connection = stored
+            elif self._connection.in_transaction:
                 with store_errors(self.path, self._connection):
                     self._connection.execute("ROLLBACK")
         if self._file != self._file_there():
