@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from chunkast import Chunker, StoreError
-from chunkast.index import Store
+from chunkast.index import Store, text_hash
 from chunkast.index.connection import store_errors
 from chunkast.index.schema import connect
 from tests.command import environment, errors, posix, run
@@ -87,6 +87,12 @@ def assert_refused_and_rebuilt(path: Path, before: Any) -> None:
         *(("text", value) for value in ("'{'", "7", "x'ff'", "CAST(x'41ff' AS TEXT)")),
         *((name, "'{'") for name in ("start_index", "end_byte", "start_line", "headings", "kinds")),
         *((name, "'x'") for name in ("content_hash", "embed_hash", "embed_before", "sections")),
+        # Edits that contradict nothing else in the row.
+        ("start_line", "start_line + 1, end_line = end_line + 1"),
+        ("start_index", "start_index + 1, end_index = end_index + 1"),
+        *((name, f"{name} + 1") for name in ("token_count", "overlap", "position")),
+        *((name, "'[]'") for name in ("headings", "kinds", "sections")),
+        ("row_checksum", "row_checksum + 1"),
         ("metadata", "'{\"n\": ' || printf('%.5000d', 0) || '}'"),
         ("metadata", "printf('%.100000c', '[')"),
     ],
@@ -142,6 +148,8 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
         ("DELETE FROM chunks",),
         ("DELETE FROM documents WHERE number = 1",),
         ("UPDATE chunks SET document = 99 WHERE number = 4",),
+        ("UPDATE documents SET source = 'other.md' WHERE number = 1",),
+        (f"UPDATE documents SET text = 'x', text_hash = '{text_hash(b'x')}'",),  # noqa: S608
         ("INSERT INTO search (search) VALUES ('delete-all')",),
         ("DELETE FROM search_docsize WHERE id = 4",),
         ("DROP TABLE chunks",),

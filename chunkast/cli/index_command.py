@@ -285,8 +285,7 @@ def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
         if not options.replace:
-            old_root = this.root if this.root != root.real else None
-            _check_lost(gone, selection, root, options, old_root)
+            _check_lost(gone, selection, root, options, this.root or root.real)
         # In JSON, a path can be stored whatever its bytes are.
         run.settings[_RUN] = json.dumps(this.selected(root))
         for source in gone:
@@ -351,13 +350,13 @@ def _check_lost(
     selection: Selection,
     root: Root,
     options: Namespace,
-    old_root: str | None,
+    old_root: str,
 ) -> None:
     """Raise ``StoreError`` if the update would remove documents that the given paths do not cover.
 
-    ``old_root`` is the root stored in the database if it differs from ``root``, else ``None``.
+    ``old_root`` is the root of the last run.
     """
-    if old_root is None:
+    if old_root == root.real:
         covered = [root.find(named_part(path)) for path in options.paths]
         lost = [
             source
@@ -372,7 +371,7 @@ def _check_lost(
         why = f"not in {root.real}"
     if lost:
         verb = "it is" if len(lost) == 1 else "they are"
-        made = "" if old_root is None else f"made from {old_root}; "
+        made = "" if old_root == root.real else f"made from {old_root}; "
         raise StoreError(
             options.db,
             f"{made}{counted(len(lost), 'document')} would be removed, as {verb} {why}; "

@@ -63,8 +63,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the requested passage. Return 0."""
-    named = (options.file, options.section, options.lines)
-    if options.id is not None and any(named):
+    if options.id is not None and any((options.file, options.section, options.lines)):
         raise UsageError("read --id cannot be combined with FILE, SECTION or --lines")
     if options.section is not None and options.lines is not None:
         raise UsageError("read takes a SECTION or --lines, not both")

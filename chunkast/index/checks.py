@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from chunkast.index.connection import DamageError
-from chunkast.index.rows import COLUMNS, SELECT, read_row
+from chunkast.index.rows import COLUMNS, SELECT, checksum_of, read_row
 from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, copy_of, version_of
 from chunkast.index.stored_vectors import SELECT_BLOCKS, Block, read_block
 from chunkast.text.source_map import encode
@@ -197,8 +197,9 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
                 values = tuple(row.get(name) for name in COLUMNS)
                 with suppress(DamageError, KeyError):
                     document = saved[row["document"]]
-                    read_row((row["number"], document.source, *values))
-                    document.rows.append(values)
+                    read_row((row["number"], *document[:2], *values))
+                    checksum = checksum_of(*document[:2], values[:-1])
+                    document.rows.append((*values[:-1], checksum))
     except (sqlite3.DatabaseError, KeyError) as error:
         _raise_if_stopped(error)
     return [*saved.values()]
@@ -245,12 +246,6 @@ def rebuild_reasons(connection: sqlite3.Connection) -> list[str]:
 
 def digest_of(connection: sqlite3.Connection) -> str:
     """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
-    state = sha256()
-    before = ""
     # All ids have the same length, so this is the order of the lines as well.
-    for id_, content in connection.execute(
-        "SELECT id, content_hash FROM chunks ORDER BY id, content_hash"
-    ):
-        state.update(f"{before}{id_}:{content}".encode())
-        before = "\n"
-    return state.hexdigest()
+    rows = connection.execute("SELECT id, content_hash FROM chunks ORDER BY id, content_hash")
+    return sha256("\n".join(f"{id_}:{content}" for id_, content in rows).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """Converts chunks to rows of the database, and rows to chunks.
 
-A row that is read is checked against the hashes and positions of its chunk.
+A row that is read is checked against its checksum.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any, Final
+from zlib import crc32
 
 from chunkast.index.connection import DamageError
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import cell_source
 from chunkast.text.hashes import content_hash
-from chunkast.text.source_map import encode, without_surrogates
+from chunkast.text.source_map import without_surrogates
 
-__all__ = ("COLUMNS", "JOINED", "SELECT", "as_json", "read_row", "values_of")
+__all__ = ("COLUMNS", "JOINED", "SELECT", "as_json", "checksum_of", "read_row", "values_of")
 
 # Fields of a chunk that are stored unchanged in columns of the same name.
 _PLAIN_FIELDS: Final = (
@@ -49,26 +50,29 @@ COLUMNS: Final = (
     "pages",
     # Pairs of ``section_starts`` and ``sections``; NULL if an earlier version wrote the row.
     "sections",
+    # Of the document's source and hash, and of the columns above; earlier versions have none.
+    "row_checksum",
 )
 _OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
 # The columns that ``read_row`` reads; ``source`` is NULL if a chunk has no document.
-_FIELDS: Final = ", ".join(("chunks.number", "documents.source", *(f"chunks.{n}" for n in COLUMNS)))
+_FIELDS: Final = ", ".join(f"chunks.{name}" for name in COLUMNS)
 SELECT: Final = (
-    f"SELECT {_FIELDS} FROM chunks "  # noqa: S608  (constants)
+    f"SELECT chunks.number, source, text_hash, {_FIELDS} FROM chunks "  # noqa: S608  (constants)
     "LEFT JOIN documents ON documents.number = chunks.document"
 )
 JOINED: Final = SELECT.replace("LEFT JOIN", "JOIN")
 
 
-def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
+def values_of(chunk: Chunk, own_tokens: int, source: str, text_hash: str) -> tuple[Any, ...]:
     """Return the values of a chunk in the order of ``COLUMNS``.
 
-    ``own_tokens`` is the chunk's token count without the overlap.
+    ``own_tokens`` is the chunk's token count without the overlap; ``source`` and ``text_hash`` are
+    those of its document.
     """
     embed = without_surrogates(chunk.embed_text)
     text = without_surrogates(chunk.text)
     at = embed.find(text)
-    return (
+    values = (
         *(getattr(chunk, name) for name in _PLAIN_FIELDS),
         chunk.index,
         own_tokens,
@@ -83,6 +87,12 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
         None if chunk.pages is None else as_json(chunk.pages),
         as_json([*zip(chunk.section_starts, chunk.sections, strict=True)]),
     )
+    return (*values, checksum_of(source, text_hash, values))
+
+
+def checksum_of(source: str, text_hash: str, values: Sequence[Any]) -> int:
+    """Return the checksum of the other values of a chunk, and of two values of its document."""
+    return crc32(repr((source, text_hash, *values)).encode("utf-8", "replace"))
 
 
 def as_json(value: Any) -> str:
@@ -94,20 +104,16 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
     """Read a row of the ``SELECT`` query.
 
     Returns its row number, its token count without the overlap, and its chunk. Raises
-    ``DamageError`` if the row cannot be read, or if its hashes or positions do not match its text.
+    ``DamageError`` if the row cannot be read, or if it does not match its checksum. A row of an
+    earlier version has none; its hashes are compared with its texts instead.
     """
-    number, source, *values = row
+    number, source, text_hash, *values, checksum = row
+    whole = checksum in (None, checksum_of(source, text_hash, values))
     try:
         chunk = _chunk(source, values)
-        text = chunk.text
-        whole = (
-            content_hash(text) == chunk.content_hash
-            and content_hash(chunk.embed_text) == chunk.embed_hash
-            and chunk.end_index - chunk.start_index == len(text)
-            and chunk.end_byte - chunk.start_byte == len(encode(text))
-            and 0 < chunk.start_line <= chunk.end_line
-            and 0 <= chunk.overlap <= len(text)
-        )
+        if checksum is None:
+            hashes = content_hash(chunk.text), content_hash(chunk.embed_text)
+            whole = hashes == (chunk.content_hash, chunk.embed_hash)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         whole = False
     if not whole:
@@ -116,7 +122,7 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
 
 
 def _chunk(source: str, values: Sequence[Any]) -> Chunk:
-    stored = dict(zip(COLUMNS, values, strict=True))
+    stored = dict(zip(COLUMNS[:-1], values, strict=True))
     metadata = json.loads(stored["metadata"])
     embed = stored["embed_text"]
     if embed is None:

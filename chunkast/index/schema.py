@@ -97,7 +97,8 @@ _SCHEMA: Final = (
         metadata TEXT NOT NULL,
         embed_text TEXT,
         pages TEXT,
-        sections TEXT
+        sections TEXT,
+        row_checksum INTEGER NOT NULL
     )""",
     "CREATE INDEX chunks_by_place ON chunks (document, position)",
     "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
@@ -180,8 +181,7 @@ def _open(path: str, *, read_only: bool) -> Connection:
             return _set_up(path, patience_ms=500)
     except sqlite3.OperationalError as error:
         # The folder may not be writable, which matters only if something is written.
-        is_refused = any(part in str(error) for part in ("unable to open", "readonly"))
-        if not is_refused or not Path(path).exists():
+        if not any(part in str(error) for part in ("unable to open", "readonly")):
             raise
     uri = Path(path).absolute().as_uri()
     try:

@@ -155,8 +155,8 @@ class _Row(NamedTuple):
 
     @property
     def state_hash(self) -> str:
-        # ``sections``, the last column, may be NULL in an index of an earlier version.
-        return sha256(encode(repr(self.values[:-1]))).hexdigest()
+        # ``sections``, the last column but the checksum, may be NULL in an earlier version's index.
+        return sha256(encode(repr(self.values[:-2]))).hexdigest()
 
     def words(self, source: str) -> tuple[str, str]:
         """Return the titles and the text of the chunk in the form in which they are indexed.
@@ -239,7 +239,8 @@ class Writing:
         number = self._stored[source][0] if source in self._stored else inserted
         self.report.written += 1
         pairs = zip(document.chunks, document.own_token_counts, strict=True)
-        rows = [_Row.of(values_of(chunk, own)) for chunk, own in pairs]
+        hashed = document.text_hash
+        rows = [_Row.of(values_of(chunk, own, source, hashed)) for chunk, own in pairs]
         self._replace_chunks(number, source, rows)
 
     def _count(self, source: str) -> str:

@@ -138,7 +138,7 @@ class Answers:
             shorter = partial(search, limit=_HITS, chunker=self._chunker)
             passages = self._passages(shorter, query, max_tokens)
             # Scores of words and vectors together are ranks, which say nothing of this.
-            least = 0.0 if vector else _LEAST_SHARE * found[0].score
+            least = 0.0 if vector is not None else _LEAST_SHARE * found[0].score
             passages[_SURE:] = [hit for hit in passages[_SURE:] if hit.score >= least]
         answer = "\n\n".join(passage(hit, query) for hit in passages)
         known = {hit.id for hit in passages}
