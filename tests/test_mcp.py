@@ -324,6 +324,17 @@ def test_copies_are_named_once() -> None:
     )
 
 
+def test_places_of_a_quote_are_listed_from_a_rank_on() -> None:
+    corpus = {"a.md": "# Ferry\n\n" + "A ferry.\n" * 40}
+    listed: list[str] = []
+    while not listed or "skip=" in listed[-1]:
+        skip = int(listed.pop().rpartition("=")[2]) if listed else 0
+        listed += asked(corpus, "quote", text="ferry.", max_tokens=100, skip=skip).split("\n")
+    assert [line.partition("  ")[0] for line in listed] == [f"a.md:{n}-{n}" for n in range(3, 43)]
+    for skip in (40, 99):
+        assert asked(corpus, "quote", text="ferry.", skip=skip).startswith("No more places.")
+
+
 def test_a_text_and_names_with_control_characters_are_escaped() -> None:
     corpus = {"a\x1b.md": "# Fer\u202ery\n\nThe ferry\x1b[31m leaves.\tNow.\n"}
     for tool, values in (("search", {"query": "ferry"}), ("read", {"source": "a\x1b.md"})):

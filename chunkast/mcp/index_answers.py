@@ -234,9 +234,10 @@ class Answers:
             )
             for at in self._store.quote(text)
         ]
-        if not places:
-            return "The text occurs nowhere. search(query) finds places by words."
-        ranks = range(len(places))[max(skip, 0) :]
+        ranks = range(max(skip, 0), len(places))
+        if not ranks:
+            some = "No more places." if places else "The text occurs nowhere."
+            return f"{some} search(query) finds places by words."
         return self._first(places[ranks.start :], max_tokens, _MORE_PLACES, ranks=ranks)
 
     def cut(self, text: str, max_tokens: int) -> str:
