@@ -1,6 +1,6 @@
-"""Kill syncs at random moments, and continue each: ``python -m tests.killed_sync FOLDER KILLS``.
+"""Kill syncs at random moments, and continue each: ``python -m tests.killed_sync STORE FOLDER KILLS``.
 
-Prints a line of JSON for each kill: whether the process was killed before it ended, the number of
+STORE is one of ``tests.vector_stores.STORES``. Prints a line of JSON for each kill: whether the process was killed before it ended, the number of
 texts that were embedded twice, and whether the store is as a fresh one in the end.
 """
 
@@ -13,12 +13,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from qdrant_client import QdrantClient
-
-from chunkast.stores import QdrantTarget, sync
-from tests.test_stores import Documents, Embed, assert_same, chunked, fresh, read
+from chunkast.stores import sync
+from tests.test_stores import Documents, Embed, assert_same, chunked, fresh
+from tests.vector_stores import STORES, Rows, Store, start_postgres
 
 BATCH = 8
 
@@ -47,9 +47,17 @@ def in_child(run: Callable[[], None]) -> int:
     return child
 
 
-def follow(folder: Path, number: int, log: Path) -> None:
+def rows(connect: Callable[[], Store]) -> Rows:
+    """Read the rows of a store with a client of its own."""
+    store = connect()
+    found = store.read()
+    store.close()
+    return found
+
+
+def follow(connect: Callable[[], Store], number: int, log: Path) -> None:
     """Sync an edition, and log every text that is embedded."""
-    client = QdrantClient(path=str(folder))
+    store = connect()
     embed = Embed()
 
     def logged(texts: list[str]) -> list[list[float]]:
@@ -57,32 +65,21 @@ def follow(folder: Path, number: int, log: Path) -> None:
             out.writelines(json.dumps(text).encode() + b"\n" for text in texts)
         return embed(texts)
 
-    sync(
-        QdrantTarget(client, "docs"),
-        edition(number),
-        logged,
-        remove_missing=True,
-        batch_size=BATCH,
-    )
-    client.close()
+    sync(store.target, edition(number), logged, remove_missing=True, batch_size=BATCH)
+    store.close()
 
 
-def kill(folder: Path, number: int, moment: float) -> dict[str, object]:
+def kill(connect: Callable[[], Store], number: int, log: Path, moment: float) -> dict[str, object]:
     """Kill a sync after some seconds, and continue it."""
-    log = folder / f"{number}.log"
-    client = QdrantClient(path=str(folder))
-    has = {row["embed_hash"] for row, _ in read(client).values()}
-    client.close()
-    child = in_child(lambda: follow(folder, number, log))
+    has = {row["embed_hash"] for row, _ in rows(connect).values()}
+    child = in_child(lambda: follow(connect, number, log))
     time.sleep(moment)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    _, ended = os.waitpid(in_child(lambda: follow(folder, number, log)), 0)
+    _, ended = os.waitpid(in_child(lambda: follow(connect, number, log)), 0)
     documents = edition(number)
     missing = {chunk.embed_hash for _, chunks in documents for chunk in chunks or ()} - has
-    client = QdrantClient(path=str(folder))
-    found = read(client)
-    client.close()
+    found = rows(connect)
     assert_same(found, fresh(documents))
     texts = len(log.read_bytes().splitlines()) if log.exists() else 0
     return {
@@ -93,15 +90,16 @@ def kill(folder: Path, number: int, moment: float) -> dict[str, object]:
     }
 
 
-def main(folder: str, kills: str) -> None:
+def main(name: str, folder: str, kills: str) -> None:
     """Kill and continue; the moments are spread over about the time that a sync takes."""
-    place = Path(folder)
+    place = start_postgres(f"{folder}/server") if name == "pgvector" else f"{folder}/store"
+    connect = partial(STORES[name], place)
     started = time.perf_counter()
-    os.waitpid(in_child(lambda: follow(place, 0, place / "0.log")), 0)
+    os.waitpid(in_child(lambda: follow(connect, 0, Path(folder, "0.log"))), 0)
     longest = time.perf_counter() - started
     chance = random.Random(63)
     for number in range(1, int(kills) + 1):
-        told = kill(place, number, chance.uniform(0, longest))
+        told = kill(connect, number, Path(folder, f"{number}.log"), chance.uniform(0, longest))
         longest *= 1.1 if told["killed"] else 0.7
         print(json.dumps(told), flush=True)
 

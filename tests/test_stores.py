@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkast import (
@@ -36,13 +36,14 @@ from chunkast.testing.contract import check_target
 from tests.command import environment, linux, records, write
 from tests.test_folder import NOTEBOOK
 from tests.test_plans import edited_folders
+from tests.vector_stores import OTHERS, STORES, Rows, Store
+from tests.vector_stores import read_points as read
 
 numpy = pytest.importorskip("numpy", reason="needs chunkast[qdrant]")
 qdrant_client = pytest.importorskip("qdrant_client", reason="needs chunkast[qdrant]")
 
 CHUNKER = Chunker(max_tokens=24, min_tokens=0, overlap=0)
 Documents = list[tuple[str, "list[Chunk] | None"]]
-Rows = dict[str, tuple[dict[str, Any], list[float]]]
 
 
 def vector(text: str) -> list[float]:
@@ -71,20 +72,6 @@ class Embed:
 
 def client() -> Any:
     return qdrant_client.QdrantClient(":memory:")
-
-
-def read(client: Any, name: str = "docs", vector: str | None = None) -> Rows:
-    """Every point of a collection: its payload and its vector."""
-    if not client.collection_exists(name):
-        return {}
-    points, _ = client.scroll(name, limit=100_000, with_vectors=True)
-    return {
-        point.payload["chunk_id"]: (
-            point.payload,
-            point.vector if vector is None else point.vector[vector],
-        )
-        for point in points
-    }
 
 
 def assert_same(found: Rows, expected: Rows) -> None:
@@ -134,6 +121,13 @@ def test_qdrant_keeps_the_contract_in_a_folder(tmp_path: Path) -> None:
     store.close()
     store = qdrant_client.QdrantClient(path=str(tmp_path))
     assert_same(read(store), before)
+    store.close()
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_stores_keep_the_contract(kind: str) -> None:
+    store = STORES[kind]("")
+    check_target(store.target, store.read)
     store.close()
 
 
@@ -230,18 +224,21 @@ EDITS: dict[str, tuple[dict[str, str | bytes | None], SyncReport]] = {
 }
 
 
+@pytest.mark.parametrize("kind", STORES)
 @pytest.mark.parametrize("edit", EDITS)
-def test_what_an_edit_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: str) -> None:
+def test_what_an_edit_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: str, kind: str
+) -> None:
     """docs/qdrant.md has this table."""
     changes, expected = EDITS[edit]
     write(tmp_path, FILES)
     monkeypatch.chdir(tmp_path)
-    store = client()
-    target = QdrantTarget(store, "docs")
+    store = STORES[kind]("")
+    target = store.target
     documents = list(CHUNKER.chunk_folder("docs"))
     first = sync(target, documents, Embed())
     assert first == SyncReport(embedded=8, written=8)
-    before = read(store)
+    before = store.read()
     for name, text in changes.items():
         if text is None:
             (tmp_path / name).unlink()
@@ -256,7 +253,7 @@ def test_what_an_edit_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edi
         assert report == expected
         assert len(embed.texts) == (0 if dry else expected.embedded)
         if dry:
-            assert_same(read(store), before)
+            assert_same(store.read(), before)
         else:
             # Once more, and there is nothing left to do.
             chunks = expected.written + expected.updated + expected.unchanged
@@ -267,7 +264,8 @@ def test_what_an_edit_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edi
         {source for source, _ in documents} if alone else set()
     )
     kept = [pair for pair in documents if pair[0] in gone - dict(passed).keys()]
-    assert_same(read(store), fresh([*kept, *passed]))
+    assert_same(store.read(), fresh([*kept, *passed]))
+    store.close()
 
 
 def test_the_manual_has_the_table_of_edits() -> None:
@@ -306,13 +304,27 @@ def test_any_edits_leave_a_store_equal_to_a_fresh_one(
     steps: list[tuple[Documents, dict[str, Any]]], kind: type[QdrantTarget]
 ) -> None:
     store = client()
-    target = kind(store, "docs")
+    check_runs(Store(kind(store, "docs"), lambda: read(store)), steps)
+
+
+@settings(max_examples=max(settings().max_examples // 10, 5))
+@given(runs(), st.sampled_from(OTHERS))
+def test_any_edits_leave_other_stores_equal_to_a_fresh_one(
+    steps: list[tuple[Documents, dict[str, Any]]], kind: str
+) -> None:
+    store = STORES[kind]("")
+    check_runs(store, steps)
+    store.close()
+
+
+def check_runs(store: Store, steps: list[tuple[Documents, dict[str, Any]]]) -> None:
+    target = store.target
     current: dict[str, tuple[list[Chunk], str]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an embedded collection has no index
         for documents, options in steps:
             model = options["model"]
-            has = {(row["embed_hash"], row["model"]) for row, _ in read(store).values()}
+            has = {(row["embed_hash"], row["model"]) for row, _ in store.read().values()}
             dry = sync(target, documents, Embed(), dry_run=True, **options)
             embed, told = Embed(), list[SyncReport]()
             report = sync(target, iter(documents), embed, on_progress=told.append, **options)
@@ -326,7 +338,7 @@ def test_any_edits_leave_a_store_equal_to_a_fresh_one(
             if options["remove_missing"]:
                 current = {}
             current |= {source: (passed or [], model) for source, passed in documents}
-        assert_same(read(store), fresh_of(current))
+        assert_same(store.read(), fresh_of(current))
 
 
 def fresh_of(documents: Mapping[str, tuple[list[Chunk], str]]) -> Rows:
@@ -738,15 +750,21 @@ def test_a_cell_belongs_to_its_notebook(tmp_path: Path) -> None:
     assert_same(read(store), fresh(cells))
 
 
+# For each store, the number of kills here, and by hand 50.
+KILLS = {"qdrant": 50, "pgvector": 8}
+
+
 @linux
 @pytest.mark.slow
-def test_a_killed_process_is_continued(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KILLS)
+def test_a_killed_process_is_continued(tmp_path: Path, kind: str) -> None:
     """Each row is a transaction of its own, which takes long on a disk: in memory if possible."""
+    STORES[kind]("").close()  # skip if its package is missing
     memory = Path("/dev/shm")  # noqa: S108
-    kills = int(os.environ.get("CHUNKAST_KILLS", "50"))
+    kills = int(os.environ.get("CHUNKAST_KILLS", KILLS[kind]))
     with TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as folder:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.killed_sync", folder, str(kills)],
+            [sys.executable, "-m", "tests.killed_sync", kind, folder, str(kills)],
             cwd=Path(__file__).parents[1],
             env=environment(),
             capture_output=True,

@@ -1,12 +1,13 @@
 """Keep a vector store up to date with documents: ``sync(target, documents, embed)``.
 
-``QdrantTarget`` is the target for Qdrant. For another store, write a class with the methods of
-``Target``, and test it with ``chunkast.testing.contract.check_target``.
+``PgvectorTarget`` and ``QdrantTarget`` are targets. For another store, write a class with the
+methods of ``Target``, and test it with ``chunkast.testing.contract.check_target``.
 """
 
+from chunkast.stores.pgvector import PgvectorTarget
 from chunkast.stores.qdrant import QdrantTarget
 from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.syncing import sync
 from chunkast.stores.target import Record, Target
 
-__all__ = ("QdrantTarget", "Record", "SyncError", "SyncReport", "Target", "sync")
+__all__ = ("PgvectorTarget", "QdrantTarget", "Record", "SyncError", "SyncReport", "Target", "sync")

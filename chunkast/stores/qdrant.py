@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from chunkast.errors import ConfigError, MissingPackageError, StoreError
+from chunkast.errors import ConfigError, StoreError
 from chunkast.stores.known_rows import KnownRows
-from chunkast.stores.target import RECORD, Record, Row, Vector
+from chunkast.stores.target import RECORD, Record, Row, Vector, module_of
 from chunkast.text.hashes import chunk_uuid
 
 __all__ = ("QdrantTarget",)
@@ -36,12 +36,7 @@ class QdrantTarget:
         vector: str | None = None,
         distance: Literal["cosine", "dot", "euclid", "manhattan"] = "cosine",
     ) -> None:
-        try:
-            from qdrant_client import QdrantClient, models
-        except ImportError as error:
-            raise MissingPackageError("qdrant-client", "qdrant") from error
-        if not isinstance(client, QdrantClient):
-            raise ConfigError("client", client, "must be a QdrantClient, which is not async")
+        models = module_of(client, "client", "qdrant_client.QdrantClient", "qdrant").models
         distances = {each.value.lower(): each for each in models.Distance}
         if distance not in distances:
             raise ConfigError("distance", distance, f"must be one of {', '.join(distances)}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, Protocol
 
+from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.model import Chunk
 from chunkast.text.source_map import without_surrogates
 
-__all__ = ("RECORD", "Record", "Row", "Target", "Vector", "clean", "row_of")
+__all__ = ("RECORD", "Record", "Row", "Target", "Vector", "clean", "module_of", "row_of")
 
 # The values of a row by name, without the absent ones; see ``row_of``.
 Row = Mapping[str, Any]
@@ -120,3 +122,19 @@ def clean(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {clean(key): clean(item) for key, item in value.items()}
     return [clean(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def module_of(client: Any, field: str, kind: str, extra: str) -> Any:
+    """Return the module of a client's class, such as "psycopg.Connection".
+
+    Raises ``ConfigError`` for an object of another class, and ``MissingPackageError`` if the
+    package is not installed.
+    """
+    module, _, name = kind.rpartition(".")
+    try:
+        found = import_module(module)
+    except ImportError as error:
+        raise MissingPackageError(module.partition(".")[0].replace("_", "-"), extra) from error
+    if not isinstance(client, getattr(found, name)):
+        raise ConfigError(field, client, f"must be a {name}, which is not async")
+    return found
