@@ -47,12 +47,16 @@ def in_child(run: Callable[[], None]) -> int:
     return child
 
 
-def rows(connect: Callable[[], Store]) -> Rows:
-    """Read the rows of a store with a client of its own."""
-    store = connect()
-    found = store.read()
-    store.close()
-    return found
+def rows(connect: Callable[[], Store], file: Path) -> Rows:
+    """Read the rows of a store in another process: clients with threads are not forked."""
+
+    def read() -> None:
+        store = connect()
+        file.write_text(json.dumps(store.read()), "utf-8")
+        store.close()
+
+    os.waitpid(in_child(read), 0)
+    return {id_: (row, numbers) for id_, (row, numbers) in json.loads(file.read_bytes()).items()}
 
 
 def follow(connect: Callable[[], Store], number: int, log: Path) -> None:
@@ -71,7 +75,7 @@ def follow(connect: Callable[[], Store], number: int, log: Path) -> None:
 
 def kill(connect: Callable[[], Store], number: int, log: Path, moment: float) -> dict[str, object]:
     """Kill a sync after some seconds, and continue it."""
-    has = {row["embed_hash"] for row, _ in rows(connect).values()}
+    has = {row["embed_hash"] for row, _ in rows(connect, log.with_suffix(".json")).values()}
     child = in_child(lambda: follow(connect, number, log))
     time.sleep(moment)
     os.kill(child, signal.SIGKILL)
@@ -79,7 +83,7 @@ def kill(connect: Callable[[], Store], number: int, log: Path, moment: float) ->
     _, ended = os.waitpid(in_child(lambda: follow(connect, number, log)), 0)
     documents = edition(number)
     missing = {chunk.embed_hash for _, chunks in documents for chunk in chunks or ()} - has
-    found = rows(connect)
+    found = rows(connect, log.with_suffix(".json"))
     assert_same(found, fresh(documents))
     texts = len(log.read_bytes().splitlines()) if log.exists() else 0
     return {

@@ -14,7 +14,7 @@ __all__ = ("PgvectorTarget",)
 
 _TYPES: Final = {str: "text", int: "integer", list: "text[]", dict: "jsonb"}
 _FIND: Final = """select attname, atttypmod from pg_attribute
-    where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped"""
+    where attrelid = to_regclass({quoted}) and attnum > 0 and not attisdropped"""
 _CREATE: Final = f"""create extension if not exists vector;
     create table {{table}} ({", ".join(f"{name} {_TYPES[kind]}" for name, kind in COLUMNS.items())},
         embedding vector({{size}}), primary key (chunk_id));
@@ -29,7 +29,7 @@ _WRITE: Final = f"""insert into {{table}} as old ({_NAMES})
     on conflict (chunk_id) do update set {", ".join(f"{name} = excluded.{name}" for name in COLUMNS)},
         embedding = coalesce(excluded.embedding, old.embedding)"""  # noqa: S608
 _HNSW: Final = """select from pg_index
-    where indrelid = to_regclass(%s) and pg_get_indexdef(indexrelid) like '%% USING hnsw %%'"""
+    where indrelid = to_regclass({quoted}) and pg_get_indexdef(indexrelid) ~ 'USING hnsw'"""
 
 
 class PgvectorTarget:
@@ -52,11 +52,10 @@ class PgvectorTarget:
         self.name = name
         self._connection, self._hnsw, self._exists = connection, hnsw, False
         self._table = self._psycopg.sql.Identifier(*parts)
-        self._quoted = self._table.as_string(connection)
 
     def start(self) -> int | None:
         """Check the table, and return the size of its vectors."""
-        found = dict(self._run(_FIND, self._quoted))
+        found = dict(self._run(_FIND))
         self._exists = bool(found)
         if found:
             check_columns(self.name, found)
@@ -90,7 +89,7 @@ class PgvectorTarget:
 
     def finish(self) -> None:
         """Create the HNSW index, which makes writing rows slow."""
-        if self._hnsw and self._exists and not self._run(_HNSW, self._quoted):
+        if self._hnsw and self._exists and not self._run(_HNSW):
             self._run("create index on {table} using hnsw (embedding vector_cosine_ops)")
 
     def _run(self, query: str, *values: Any, size: int = 0) -> list[Any]:
@@ -99,7 +98,8 @@ class PgvectorTarget:
         if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             reason = "the connection is in a transaction: end it, or connect with autocommit=True"
             raise StoreError(self.name, reason)
-        sql = psycopg.sql.SQL(query).format(table=self._table, size=size)
+        quoted = self._table.as_string(connection)
+        sql = psycopg.sql.SQL(query).format(table=self._table, quoted=quoted, size=size)
         # The user's cursors may return other rows, and a pooler may not know prepared statements.
         cursor = psycopg.Cursor(connection, row_factory=psycopg.rows.tuple_row)
         with connection.transaction():

@@ -12,6 +12,7 @@ from chunkast.text.hashes import chunk_uuid
 
 __all__ = ("QdrantTarget",)
 
+Distance = Literal["cosine", "dot", "euclid", "manhattan"]
 # The values that rows are found by.
 _INDEXED: Final = {"document", "embed_hash"}
 
@@ -29,12 +30,7 @@ class QdrantTarget:
     """
 
     def __init__(
-        self,
-        client: Any,
-        name: str,
-        *,
-        vector: str | None = None,
-        distance: Literal["cosine", "dot", "euclid", "manhattan"] = "cosine",
+        self, client: Any, name: str, *, vector: str | None = None, distance: Distance = "cosine"
     ) -> None:
         models = module_of(client, "client", "qdrant_client.QdrantClient", "qdrant").models
         distances = {each.value.lower(): each for each in models.Distance}

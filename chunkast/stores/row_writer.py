@@ -86,7 +86,7 @@ class RowWriter:
         return found | dict(self.target.vectors(missing, self.model)) if missing else found
 
     def _embed_batch(self) -> None:
-        batch = {key: self.waiting[key] for key in islice(self.waiting, self.batch_size)}
+        batch = {key: self.waiting.pop(key) for key in [*islice(self.waiting, self.batch_size)]}
         vectors: Mapping[str, Vector] = dict.fromkeys(batch, ())
         if self.dry_run:
             self.done.update(batch)
@@ -96,8 +96,6 @@ class RowWriter:
             self.size = len(made[0])
             vectors = dict(zip(batch, made, strict=True))
         self.counts["embedded"] += len(batch)
-        for key in batch:
-            del self.waiting[key]
         self._write([row for rows in batch.values() for row in rows], vectors)
 
     def _write(self, rows: Sequence[Pending], vectors: Mapping[str, Vector]) -> None:
