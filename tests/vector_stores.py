@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from chunkast.stores import PgvectorTarget, QdrantTarget, Target
+from chunkast.stores import LanceTarget, PgvectorTarget, QdrantTarget, Target
 from chunkast.stores.table_columns import COLUMNS
 
 __all__ = (
@@ -109,5 +109,24 @@ def read_table(connection: Any, name: str) -> Rows:
     return {row["chunk_id"]: (_row(row), row["numbers"]) for row in rows}
 
 
-STORES: dict[str, Callable[[str], Store]] = {"qdrant": qdrant, "pgvector": pgvector}
+def lancedb(place: str) -> Store:
+    """A table in a folder, or in memory."""
+    lancedb = pytest.importorskip("lancedb", reason="needs chunkast[lancedb]")
+    connection = lancedb.connect(place or "memory://")
+
+    def read() -> Rows:
+        try:
+            rows = connection.open_table("docs").to_arrow().to_pylist()
+        except ValueError:
+            return {}
+        return {row["chunk_id"]: (_row(row), row["vector"]) for row in rows}
+
+    return Store(LanceTarget(connection, "docs"), read)
+
+
+STORES: dict[str, Callable[[str], Store]] = {
+    "qdrant": qdrant,
+    "pgvector": pgvector,
+    "lancedb": lancedb,
+}
 OTHERS = [name for name in STORES if name != "qdrant"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Mapping
-from typing import Final
+from typing import Any, Final
 
 from chunkast.errors import StoreError
-from chunkast.stores.target import RECORD
+from chunkast.stores.target import RECORD, Row
 
-__all__ = ("COLUMNS", "check_columns")
+__all__ = ("COLUMNS", "check_columns", "flat")
 
 # The values that a row may have, and their types. The lists are lists of strings.
 COLUMNS: Final[Mapping[str, type]] = {
@@ -17,6 +18,12 @@ COLUMNS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("headings", "kinds"), list),
     "metadata": dict,
 }
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """Return all values of a row: None for those that are absent, and ``metadata`` as JSON."""
+    metadata = row.get("metadata")
+    return {**dict.fromkeys(COLUMNS), **row, "metadata": metadata and json.dumps(metadata)}
 
 
 def check_columns(store: str, found: Container[str]) -> None:
