@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from chunkast.stores import LanceTarget, PgvectorTarget, QdrantTarget, Target
+from chunkast.stores import ChromaTarget, LanceTarget, PgvectorTarget, QdrantTarget, Target
 from chunkast.stores.table_columns import COLUMNS
 
 __all__ = (
@@ -124,9 +124,34 @@ def lancedb(place: str) -> Store:
     return Store(LanceTarget(connection, "docs"), read)
 
 
+def chroma(place: str) -> Store:
+    """A collection in a folder, or in memory, where all clients share one."""
+    chromadb = pytest.importorskip("chromadb", reason="needs chunkast[chroma]")
+    client = chromadb.PersistentClient(place) if place else chromadb.EphemeralClient()
+    name = "docs" if place else f"docs{next(_NUMBERS)}"
+    return Store(ChromaTarget(client, name), lambda: read_collection(client, name))
+
+
+def read_collection(client: Any, name: str) -> Rows:
+    """Every row of a collection of Chroma."""
+    import chromadb
+
+    try:
+        collection = client.get_collection(name, embedding_function=None)
+    except chromadb.errors.NotFoundError:
+        return {}
+    found = collection.get(include=["metadatas", "documents", "embeddings"])
+    parts = (found[key] for key in ("ids", "metadatas", "documents", "embeddings"))
+    return {
+        id_: (_row({**values, "text": text}), numbers.tolist())
+        for id_, values, text, numbers in zip(*parts, strict=True)
+    }
+
+
 STORES: dict[str, Callable[[str], Store]] = {
     "qdrant": qdrant,
     "pgvector": pgvector,
     "lancedb": lancedb,
+    "chroma": chroma,
 }
 OTHERS = [name for name in STORES if name != "qdrant"]

@@ -1,9 +1,11 @@
 """Keep a vector store up to date with documents: ``sync(target, documents, embed)``.
 
-``LanceTarget``, ``PgvectorTarget`` and ``QdrantTarget`` are targets. For another store, write a class with the
-methods of ``Target``, and test it with ``chunkast.testing.contract.check_target``.
+``ChromaTarget``, ``LanceTarget``, ``PgvectorTarget`` and ``QdrantTarget`` are targets. For another
+store, write a class with the methods of ``Target``, and test it with
+``chunkast.testing.contract.check_target``.
 """
 
+from chunkast.stores.chroma import ChromaTarget
 from chunkast.stores.lance import LanceTarget
 from chunkast.stores.pgvector import PgvectorTarget
 from chunkast.stores.qdrant import QdrantTarget
@@ -11,5 +13,5 @@ from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.syncing import sync
 from chunkast.stores.target import Record, Target
 
-__all__: tuple[str, ...] = ("LanceTarget", "PgvectorTarget", "QdrantTarget")
+__all__: tuple[str, ...] = ("ChromaTarget", "LanceTarget", "PgvectorTarget", "QdrantTarget")
 __all__ += ("Record", "SyncError", "SyncReport", "Target", "sync")
