@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def test_a_table_in_a_folder_is_found_again_and_has_few_files(tmp_path: Path) ->
     assert sync(store.target, many, Embed()) == SyncReport(unchanged=40)
     table = lancedb.connect(str(tmp_path)).open_table("docs")
     assert table.stats()["fragment_stats"]["num_fragments"] == 1
+
+
+def test_an_id_may_be_any_string() -> None:
+    """Chunks that were read from a file may have other ids."""
+    store = STORES["lancedb"]("")
+    chunks = [replace(chunk, id=f"{chunk.id}' or \"x\\") for chunk in TWO[0][1] or ()]
+    sync(store.target, [("a's.md", chunks)], Embed())
+    assert sync(store.target, [("b.md", []), ("a's.md", [])], Embed()) == SyncReport(deleted=2)
+    assert store.read() == {}
 
 
 def test_rows_columns_and_tables_of_other_programs_are_left_alone() -> None:

@@ -81,7 +81,8 @@ class LanceTarget:
 
 
 def _among(ids: Sequence[str]) -> str:
-    return f"chunk_id in ({', '.join(map(repr, ids))})"  # ids are hexadecimal digits
+    quoted = "', '".join(each.replace("'", "''") for each in ids)
+    return f"chunk_id in ('{quoted}')"
 
 
 def _schema(size: int) -> Any:
