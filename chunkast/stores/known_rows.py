@@ -19,6 +19,10 @@ class KnownRows:
         self._found: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
         self.put(*records)
 
+    def __contains__(self, id_: str) -> bool:
+        """Return whether there is a record with this id."""
+        return id_ in self._records
+
     def put(self, *records: Record) -> None:
         """Add records, or replace those with the same id."""
         for record in records:

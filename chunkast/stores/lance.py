@@ -55,7 +55,10 @@ class LanceTarget:
         if self._table is None:
             self._table = self._connection.create_table(self.name, schema=_schema(len(vectors[0])))
         pairs = zip(rows, vectors, strict=True)
-        self._merge([{**flat(row), "vector": vector} for row, vector in pairs])
+        values = [{**flat(row), "vector": vector} for row, vector in pairs]
+        # Adding rows is faster than merging, which reads the ids of the whole table.
+        merged = any(row["chunk_id"] in self._known for row in rows)
+        (self._merge if merged else self._table.add)(values)
         self._known.put(*map(Record.of, rows))
 
     def update(self, rows: Sequence[Row]) -> None:
@@ -75,9 +78,9 @@ class LanceTarget:
     def _select(self, names: Sequence[str], where: str) -> Iterable[Row]:
         return list(self._table.search().where(where).select([*names]).limit(None).to_list())
 
-    def _merge(self, rows: list[Row]) -> None:
+    def _merge(self, rows: Sequence[Row]) -> None:
         merge = self._table.merge_insert("chunk_id").when_matched_update_all()
-        merge.when_not_matched_insert_all().execute(rows)
+        merge.when_not_matched_insert_all().execute([*rows])
 
 
 def _among(ids: Sequence[str]) -> str:
