@@ -154,6 +154,9 @@ CASES: Final[dict[str, Build]] = {
     "html-table-rows": filled(
         "<tr><td>a</td><td>b c.</td></tr>", "<table><tr><th>A<th>B</tr>", "</table>"
     ),
+    "html-table-spans": lambda n: (
+        "<table><tr><th>A</tr>" + "<tr><td rowspan=9 colspan=7>a<td>b</tr>" * (n // 35) + "</table>"
+    ),
     "turns": filled("Ann: a b.\n", "Ann: a\n\n"),
     "turns-apart": filled("Ann: a b c d e f g. H i j k l m n o p q r s.\n\n"),
     "turns-timed": filled("[00:00:01] Ann: a b c. D e f\n"),

@@ -74,7 +74,7 @@ PARTS: dict[str, tuple[str, int] | tuple[str, int, Frames]] = {
     ),
     "a cell at sentences, then words": (
         "| a | b |\n|---|---|\n| One w w end. ¦Two ¦w w end. ¦| w w |\n", 2,
-        [("", ""), *[("| a | b |\n|---|---|\n", "")] * 3],
+        [("", ""), *[("| a | b |\n|---|---|\n| ", "")] * 3],
     ),
     "an HTML table at rows, with its head": (
         f"{BODY}<tr><td>w w</td></tr>¦<tr><td>w w</td><td>w w</td></tr></tbody></table>\n", 6,

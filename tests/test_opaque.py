@@ -95,7 +95,7 @@ def test_a_run_is_one_chunk_and_a_placeholder_to_embed() -> None:
         ("word " * 300 + f"{IMAGE} " + "more " * 300, "[data URI"),
         (
             "| a | b |\n| - | - |\n" + "| c | d |\n" * 60 + f"| e | ![]({IMAGE}) |\n",
-            "| a | b |\n| - | - |\n![]([data URI",
+            "| a | b |\n| - | - |\n| | ![]([data URI",
         ),
         (f"- one\n- ![x]({IMAGE})\n- two\n", "- ![x]([data URI"),
         (f"See [it].\n\n[it]: {IMAGE}\n", "[it]: [data URI"),

@@ -24,7 +24,6 @@ _CASES: Final = [
 # What these need is not there yet.
 _LATER: Final = {
     "footnotes": "footnotes as sections",
-    "table-cell": "cells in their columns",
     "after-formula": "sentences that go on after a formula",
     "definitions": "definition lists in Quarto",
     "bracket-math-block": "formulas in brackets",

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
 
 from chunkast.markdown.fence_lines import opening_line
 from chunkast.markdown.html_tables import HtmlTables, tags_around
 from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.pipe_tables import cell_spans, padding_at
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
 __all__ = ("Frame", "frames_of")
+
+# The number of characters in a header that is repeated before parts of rows. Each of them has a
+# prefix of its own, so without a limit the total would not be linear.
+_LONGEST_HEADER: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
         last = starts[-2] if leaf.closed else leaf.end
         yield Frame(leaf.start, last, opening + "\n", "\n" + run)
     elif row.shape == "table" and len(starts) > 3:
-        yield Frame(leaf.start, leaf.end, text[leaf.start : starts[2]])
+        yield from _table_frames(text, leaf.end, starts, cuts)
     elif row.shape == "html-table":
         inside = (pos for pos in cuts if pos < leaf.end)
         around = list(tags_around(text, tables, inside))
@@ -47,3 +55,23 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
         # The table may be cut only at its end: then there are no tags.
         for (pos, prefix, bare, suffix), end in zip(around, ends, strict=False):
             yield Frame(pos - 1, end, prefix, suffix, bare)
+
+
+def _table_frames(
+    text: str, end: int, starts: Sequence[int], cuts: Sequence[int]
+) -> Iterator[Frame]:
+    """Yield the frames of a pipe table up to ``end``, whose lines begin at ``starts``.
+
+    A part that begins inside a row is padded with empty cells, or has no frame.
+    """
+    header, edge, whole = text[starts[0] : starts[2]], starts[2] - 1, set(starts)
+    columns = sum(1 for _ in cell_spans(text, starts[1], starts[2]))
+    inside = [pos for pos in cuts if edge < pos < end and pos not in whole]
+    for number, parts in groupby(inside, lambda pos: bisect_right(starts, pos)):
+        row = starts[number - 1], starts[number]
+        yield Frame(edge, row[0] + 1, header)
+        edge = row[1] - 1
+        if len(header) <= _LONGEST_HEADER:
+            for pos, padding in padding_at(text, row, parts, columns):
+                yield Frame(pos - 1, pos + 1, header + padding)
+    yield Frame(edge, end, header)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import takewhile
+from itertools import groupby, pairwise, takewhile
 from operator import attrgetter, eq
-from typing import Final
+from typing import Final, NamedTuple
 
 from chunkast.markdown.blocks import (
     Arranged,
@@ -37,7 +38,12 @@ _NAMES: Final = ("table", "TABLE")
 _OPENING = re.compile("<(?i:table)")
 # The kinds of blocks that the parser makes of a table without Markdown inside.
 _LEAVES: Final = frozenset({"html", "paragraph", "blank", "code"})
-_ROWSPAN = re.compile(r"\browspan\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
+_SPAN = re.compile(r"(?<![\w-])(col|row)span\s*=\s*[\"']?\s*(\d{1,4})", re.IGNORECASE)
+# A short text that fills a cell.
+_LABEL = re.compile(r"\s*([^<>\r\n]{1,48})\s*</t[dh]\s*>", re.IGNORECASE)
+_MARKUP = re.compile(r"<[^<>]*>|&nbsp;|\*\*")
+_NAME = re.compile(r"(?<=<)[a-z]+|(?<=</)[a-z]+|\*\*")
+_DIGIT = re.compile(r"\d")
 _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
@@ -52,6 +58,12 @@ _IMPLIED: Final = {
 }
 # Elements nested deeper than this are ignored.
 _DEEPEST: Final = 24
+# Cells beyond these columns have no padding.
+_MOST_COLUMNS: Final = 64
+# The number of characters in a header that is repeated above a row with padding of its own.
+_LONGEST_HEADER: Final = 4_096
+# More rows than a table has.
+_ALL_ROWS: Final = 9_999
 
 
 def arrange_tables(text: str, tree: Block, signs: Signs) -> Arranged:
@@ -154,6 +166,8 @@ class HtmlTables:
 
     rows: the starts of rows.
     groups: the starts of rows that no cell of an earlier row extends into.
+    above: for each other row, a row to add above it if the earlier rows are missing; None if that
+        row would be too wide. Its cells extend into the same rows as the earlier ones.
     leading: the starts of header rows and of the row after them; cuts there are avoided.
     tails: the starts of the tags that close a table or a part of a table.
     cells: the starts of cells, except the first cell of each row.
@@ -166,6 +180,7 @@ class HtmlTables:
 
     rows: list[int] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
+    above: dict[int, str | None] = field(default_factory=dict)
     leading: set[int] = field(default_factory=set)
     tails: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
@@ -174,6 +189,22 @@ class HtmlTables:
     edges: list[int] = field(default_factory=list)
     headers: list[tuple[int, int]] = field(default_factory=list)
     tags: list[Tag] = field(default_factory=list)
+
+
+class _Cell(NamedTuple):
+    """A cell: the numbers of its row and its first column, where it begins, and if it is a header."""
+
+    row: int
+    column: int
+    start: int
+    is_header: bool
+
+
+class _Reaching(NamedTuple):
+    """The number of rows that a cell extends into, and the cell's text if it is short."""
+
+    rows: int
+    label: str = ""
 
 
 class _Reader:
@@ -187,42 +218,62 @@ class _Reader:
     def begin(self, inside: int) -> None:
         """Begin a table whose opening tag ends at ``inside``."""
         self.inside = inside
-        # The index of the table's first row among the leaf's rows, and for each of its rows so far
-        # whether it is a header row; None for a row without cells.
+        # The index of the table's first row among the leaf's rows.
         self.first = len(self.tables.rows)
-        self.are_headers: list[bool | None] = []
-        # The number of following rows into which a cell reaches.
-        self.reached = 0
+        self.cells: list[_Cell] = []
+        # By column: the cell that extends into rows below the current one.
+        self.reaching: dict[int, _Reaching] = {}
 
     def take(self, tag: Tag, in_head: bool) -> None:
         """Process a tag of a row, a cell or a part of the table, such as ``<thead>``."""
-        if tag.closing or tag.name in _PARTS:
-            if tag.closing and tag.name in _PARTS:
+        if tag.name in _PARTS:
+            self.reaching = {}  # no cell extends beyond its part
+            if tag.closing:
                 self.tables.tails.append(tag.start)
-            return
-        if tag.name == "tr" or not self.are_headers:
-            self.begin_row(tag.start)
-        if tag.name in _CELLS:
-            is_header = in_head or tag.name == "th"
-            if self.are_headers[-1] is not None:
-                self.tables.cells.append(tag.start)
-            self.are_headers[-1] = is_header and self.are_headers[-1] is not False
-            if span := _ROWSPAN.search(self.text, tag.start, tag.end):
-                self.reached = max(self.reached, int(span[1]) - 1)
+        elif not tag.closing:
+            if tag.name == "tr" or len(self.tables.rows) == self.first:
+                self.begin_row(tag.start)
+            if tag.name in _CELLS:
+                self.begin_cell(tag, in_head or tag.name == "th")
 
     def begin_row(self, start: int) -> None:
+        self.column, self.above = 0, self.reaching
+        cells = self.above.items()
+        self.reaching = {at: _Reaching(rows - 1, label) for at, (rows, label) in cells if rows > 1}
         self.tables.rows.append(start)
-        if not self.reached:
+        if self.above:
+            self.tables.above[start] = _row_above(self.above)
+        else:
             self.tables.groups.append(start)
-        self.reached = max(self.reached - 1, 0)
-        self.are_headers.append(None)
+
+    def begin_cell(self, tag: Tag, is_header: bool) -> None:
+        row = len(self.tables.rows) - self.first
+        if self.cells and self.cells[-1].row == row:
+            self.tables.cells.append(tag.start)
+        while self.column in self.above:
+            self.column += 1
+        self.cells.append(_Cell(row, self.column, tag.start, is_header))
+        spans = _SPAN.finditer(self.text, tag.start, tag.end)
+        sizes = {span[1].lower(): int(span[2]) for span in spans}
+        end = min(self.column + (sizes.get("col") or 1), _MOST_COLUMNS + 1)
+        # No rows are all rows of the table's part.
+        if rows := (sizes.get("row", 1) or _ALL_ROWS) - 1:
+            label = _LABEL.match(self.text, tag.end)
+            self.reaching |= dict.fromkeys(range(self.column, end), _Reaching(rows))
+            self.reaching[self.column] = _Reaching(rows, label[1].strip() if label else "")
+        self.column = end
 
     def finish(self, tag: Tag) -> None:
         """End the table at its closing tag."""
         self.tables.tails.append(tag.start)
         rows = self.tables.rows[self.first :]
-        header = sum(1 for _ in takewhile(bool, self.are_headers))
-        if header == len(rows):
+        filled = [list(row) for _, row in groupby(self.cells, attrgetter("row"))]
+        headers = list(takewhile(lambda row: all(cell.is_header for cell in row), filled))
+        if not headers and _begins_with_header(self.text, filled, tag.start):
+            headers = filled[:1]
+        header = headers[-1][0].row if headers else 0
+        # A cell that extends out of the header would move the cells of other rows.
+        if header == len(rows) or rows[header] in self.tables.above:
             header = 0
         self.tables.leading.update(rows[: header + 1])
         self.tables.headers.append((self.inside, rows[header] if rows else self.inside))
@@ -232,6 +283,51 @@ class _Reader:
         """Record any text from the last table to ``pos``, the next table or the end of the leaf."""
         if not is_blank(self.text[self.ended : pos]):
             self.tables.edges += (self.ended, pos)
+
+
+def _row_above(reaching: Mapping[int, _Reaching]) -> str | None:
+    """Return a row with only the cells that extend into the rows below it, or None if too wide."""
+    if (last := max(reaching)) >= _MOST_COLUMNS:
+        return None
+    cells = (reaching.get(column, _Reaching(0)) for column in range(last + 1))
+    row = (f"<td rowspan={rows + 1}>{label}</td>" for rows, label in cells)
+    return f"<tr>{''.join(row)}</tr>"
+
+
+def _begins_with_header(text: str, rows: Sequence[Sequence[_Cell]], end: int) -> bool:
+    """Return whether the first row of a table without header cells reads as its header.
+
+    ``rows`` are those with cells, and ``end`` is the end of the last.
+    """
+    cells = [cell for row in rows for cell in row]
+    if len(rows) < 3 or any(cell.is_header for cell in cells):
+        return False
+    starts = [*(cell.start for cell in cells), end]
+    facts = [_facts(text[start:end].lower()) for start, end in pairwise(starts)]
+    first = len(rows[0])
+    if any({"blank", "link", "image"} & each for each in facts[:first]):
+        return False
+    later = zip(cells[first:], facts[first:], strict=True)
+    digits = Counter(cell.column for cell, each in later if "digit" in each)
+    bold = [number for number, each in enumerate(facts) if "bold" in each]
+    return len(rows) - 1 in digits.values() or bold == list(range(first))
+
+
+def _facts(html: str) -> set[str]:
+    """Return the facts about a cell that decide whether its row reads as a header."""
+    text = _MARKUP.sub(lambda markup: " " * len(markup[0]), html)
+    words = text.strip()
+    before, after = html[: len(text) - len(text.lstrip())], html[len(text.rstrip()) :]
+    # The names of the elements around all words.
+    around = set(_NAME.findall(before)) & set(_NAME.findall(after))
+    rows = {
+        "blank": not words,
+        "digit": _DIGIT.search(words),
+        "bold": not around.isdisjoint(("b", "strong", "**")),
+        "link": "a" in around or words[:1] + words[-1:] == "[)",
+        "image": "<img" in html or "![" in words,
+    }
+    return {name for name, found in rows.items() if found}
 
 
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
@@ -323,25 +419,32 @@ def tags_around(
     for pos in sorted(wanted | header_ends.keys()):
         while tag is not None and tag.start < pos:
             if not stack:
-                header = ""
+                header, opened = "", ()
             tag, _ = next(walk, (None, stack))
         if pos in header_ends:
             header, opened = text[header_ends[pos] : pos], tuple(stack)
         if pos in wanted:
-            prefix, bare, suffix = tags(header, opened, tuple(stack))
-            yield pos, prefix if pos in rows else bare, bare, suffix
+            above = tables.above.get(pos, "")
+            shown = header if pos in rows and above is not None else ""
+            yield pos, *tags(shown, opened, tuple(stack), above or "")
 
 
-def _tags(header: str, opened: Sequence[str], now: Sequence[str]) -> tuple[str, str, str]:
+def _tags(
+    header: str, opened: Sequence[str], now: Sequence[str], above: str
+) -> tuple[str, str, str]:
     """Return the tags that open the elements in ``now``, and the tags that close them.
 
-    The opening tags are returned twice: with and without ``header``.
+    The opening tags are returned twice: with and without ``header`` and the row ``above``.
     """
     bare = "".join(f"<{name}>" for name in now)
     closing = "".join(f"</{name}>" for name in reversed(now))
-    if not now or is_blank(header):
+    if not opened and "tr" in now:
+        bare = ""  # The rest of a header row would be above other columns.
+    if not now or (above and len(header) > _LONGEST_HEADER):
         return bare, bare, closing
+    if is_blank(header):
+        return bare + above, bare, closing
     same = sum(1 for _ in takewhile(bool, map(eq, opened, now)))
     ended = "".join(f"</{name}>" for name in reversed(opened[same:]))
     begun = "".join(f"<{name}>" for name in now[same:])
-    return f"<table>{header}{ended}{begun}", bare, closing
+    return f"<table>{header}{ended}{begun}{above}", bare, closing

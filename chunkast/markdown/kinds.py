@@ -83,11 +83,10 @@ class Construct:
             object.__setattr__(self, "named", self.kind)
 
 
-def _own(kind: str, shape: Shape, *tokens: str, **columns: Any) -> Construct:
-    """Make a row for a protected construct with its own row in the score table."""
-    return Construct(
-        kind, shape, kind, tokens, after=True, protected=True, introducible=True, **columns
-    )
+def _own(kind: str, shape: Shape, *tokens: str, score: str = "", **columns: Any) -> Construct:
+    """Make a row for a protected construct, by default with its own row in the score table."""
+    columns |= {"after": True, "protected": True, "introducible": True}
+    return Construct(kind, shape, score or kind, tokens, **columns)
 
 
 _ROWS: Final = (
@@ -137,17 +136,9 @@ _ROWS: Final = (
     # MDX: imports and exports; expressions, comments, and tags on lines of their own, except
     # pairs around a block.
     Construct("esm", "code", "code", ("esm",), after=True, protected=True),
-    Construct("jsx", "lines", "html", ("jsx",), after=True, protected=True, introducible=True),
+    _own("jsx", "lines", "jsx", score="html"),
     # The lines between conflict markers.
-    Construct(
-        "conflict",
-        "lines",
-        "html",
-        ("conflict",),
-        after=True,
-        protected=True,
-        introducible=True,
-    ),
+    _own("conflict", "lines", "conflict", score="html"),
     # A comment of Obsidian, over several lines.
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
     # The front matter of the document, or of a page inside it.
@@ -156,39 +147,18 @@ _ROWS: Final = (
     ),
     _own("container", "container", "container_open", wrapper=True, opener="container"),
     # A tab of Microsoft Learn, from the line of its label on.
-    Construct(
-        "tab",
-        "container",
-        "container",
-        after=True,
-        protected=True,
-        introducible=True,
-        named="container",
-        wrapper=True,
-        opener="tab",
-    ),
+    _own("tab", "container", score="container", named="container", wrapper=True, opener="tab"),
     # A container that is a note or a warning.
-    Construct(
+    _own(
         "admonition",
         "container",
-        "container",
-        ("admonition_open",),
-        after=True,
-        protected=True,
-        introducible=True,
+        "admonition_open",
+        score="container",
         named="container",
         opener="note",
     ),
     # A line of a container's marks that contains nothing.
-    Construct(
-        "directive",
-        "lines",
-        "html",
-        ("directive",),
-        after=True,
-        protected=True,
-        introducible=True,
-    ),
+    _own("directive", "lines", "directive", score="html"),
     Construct("hr", "lines", "hr", ("hr",), after=True),
     Construct(
         "list",

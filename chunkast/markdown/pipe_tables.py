@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from chunkast.text.spans import content_end
 from chunkast.text.white_space import is_blank
 
-__all__ = ("cell_content", "cell_spans", "count_cells", "count_delimiters")
+__all__ = ("cell_content", "cell_spans", "count_cells", "count_delimiters", "padding_at")
 
 # Any pipe separates cells, even inside code, unless a backslash precedes it (GFM).
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -62,3 +63,21 @@ def cell_content(text: str, start: int, end: int) -> tuple[int, int]:
     if last > first and text[last - 1] == "|" and text[last - 2 : last - 1] != "\\":
         last = content_end(text, first, last - 1)
     return first, last
+
+
+def padding_at(
+    text: str, row: tuple[int, int], cuts: Iterable[int], columns: int
+) -> Iterator[tuple[int, str]]:
+    """Yield each of the ``cuts`` inside a row, with the text that keeps the columns after it.
+
+    This is the row's margin and an empty cell for each column before the cut. Cuts in the margin,
+    in cells beyond the table's ``columns`` and before an escaped pipe are skipped.
+    """
+    margin = _MARGIN.match(text, *row)
+    first = margin.end() if margin else row[0]
+    edges = [first, *(start for start, _ in cell_spans(text, *row))]
+    del edges[1]
+    for pos in cuts:
+        column = bisect_left(edges, pos)
+        if first <= pos and column <= columns and text[pos - 1 : pos + 1] != "\\|":
+            yield pos, text[row[0] : first] + "| " * column
