@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 
 from chunkast import Chunk, Chunker, chunk, locate_quote
@@ -95,3 +96,43 @@ def test_the_commands_name_the_section_of_a_hit(tmp_path: Path) -> None:
     done = run("chunk", "guide.md", "--format", "text", cwd=tmp_path)
     head = done.stdout.decode().splitlines()[0]
     assert head.endswith("  Manual … Manual > Use (4 sections)")
+
+
+_TEXT = "Some words of this section. " * 9
+_NOTES = f"[^a]: {_TEXT}\n\n[b]: https://example.com/a-page\n\n[^c]: {_TEXT}\n"
+# A text, and the heading path of the footnotes and link definitions at its end.
+_ENDS = {
+    "one title": (f"# T\n\n{_TEXT}\n\n## A\n\n{_TEXT}\n\n{_NOTES}", ("T",)),
+    "one title, and no other heading": (f"# T\n\n{_TEXT}\n\n{_NOTES}", ("T",)),
+    "one title, not the first heading": (f"## A\n\n# T\n\n## B\n\n{_TEXT}\n\n{_NOTES}", ("T",)),
+    "two titles": (f"# T\n\n{_TEXT}\n\n# U\n\n{_TEXT}\n\n{_NOTES}", ()),
+    "no title": (f"## A\n\n{_TEXT}\n\n{_NOTES}", ()),
+    "a page": (f"# S\n\n---\nurl: b\n---\n\n# T\n\n## A\n\n{_TEXT}\n\n{_NOTES}", ("T",)),
+    "before a page": (f"# T\n\n## A\n\n{_TEXT}\n\n{_NOTES}\n---\nurl: b\n---\n\n# U\n", ("T",)),
+    "a title in a tab": (f'## A\n\n=== "a"\n\n    # T\n\n    {_TEXT}\n\n{_NOTES}', ("T",)),
+    "in a tab": (
+        '# T\n\n=== "a"\n\n    ## B\n\n    ' + f"{_TEXT}\n\n{_NOTES}".replace("\n\n", "\n\n    "),
+        ("T", "B"),
+    ),
+    "before other text": (f"# T\n\n## A\n\n{_TEXT}\n\n{_NOTES}\nMore.\n", ("T", "A")),
+    "nothing else": (_NOTES, ()),
+}
+
+
+@pytest.mark.parametrize(("text", "path"), _ENDS.values(), ids=_ENDS)
+def test_footnotes_at_the_end_belong_to_the_document(text: str, path: tuple[str, ...]) -> None:
+    for packing in ("sections", "fill"):
+        chunks = Chunker(max_tokens=64, overlap=0, packing=packing).chunk(text)
+        [found] = [chunk for chunk in chunks if "[b]:" in chunk.text]
+        assert found.section_at(text.index("[b]:")) == path
+    sections = Chunker().outline(text).sections
+    around = [each for each in sections if each.start_index <= text.index("[b]:") < each.end_index]
+    assert around[-1].path == path
+
+
+def test_footnotes_at_the_end_join_only_as_a_crumb() -> None:
+    for size, apart in ((1, False), (9, True)):
+        notes = f"[^a]: {'note ' * size}\n"
+        text = f"# T\n\n{_TEXT}\n\n## A\n\n{_TEXT}\n\n## B\n\nText.[^a]\n\n{notes}"
+        last = Chunker(max_tokens=80, overlap=0).chunk(text)[-1]
+        assert last.text.startswith("[^a]:") == apart

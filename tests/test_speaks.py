@@ -23,7 +23,6 @@ _CASES: Final = [
 ]
 # What these need is not there yet.
 _LATER: Final = {
-    "footnotes": "footnotes as sections",
     "after-formula": "sentences that go on after a formula",
     "definitions": "definition lists in Quarto",
     "bracket-math-block": "formulas in brackets",

@@ -2,15 +2,16 @@
 
 A section consists of runs of its own text and of the sections inside it. Usually its own text is
 one run. A section inside a wrapper, such as a tab, ends with the wrapper; then the section around
-the wrapper goes on, with another run. A page inside the document is a section too, and ends all
-others.
+the wrapper goes on, with another run. The footnotes and link definitions at the end of a document are
+another run of its only section of the highest level, or of the document. A page inside the document
+is a section too, and ends all others.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -27,8 +28,11 @@ _START = attrgetter("start")
 _DEEPEST: Final = 64
 # The levels of the document, of a page inside it, and of the highest headings.
 _DOCUMENT, _PAGE, _HIGHEST = -1, 0, 1
-# The order of what happens at one position: wrappers end, a page, wrappers begin, a heading.
-_LEAVE, _BEGIN, _ENTER, _HEADING = range(4)
+# The order of what happens at one position: wrappers end, an appendix, a page, wrappers begin, a
+# heading.
+_LEAVE, _APPEND, _BEGIN, _ENTER, _HEADING = range(5)
+_APPENDIX: Final = frozenset({"footnote", "link-definition"})
+_NO_TEXT: Final = _APPENDIX | {"blank", "front-matter"}
 
 
 def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
@@ -74,10 +78,15 @@ class OpenSections:
 
     def begin(self, level: int, number: int) -> list[int]:
         """Open a section, and return the numbers of the sections that it ends."""
+        ended = self.end(level)
+        self.stack.append((level, number))
+        return ended
+
+    def end(self, level: int) -> list[int]:
+        """End the sections of this level and deeper ones, and return their numbers."""
         ended: list[int] = []
         while self.stack and (self.stack[-1][0] >= level or len(self.stack) > _DEEPEST):
             ended.append(self.stack.pop()[1])
-        self.stack.append((level, number))
         return ended
 
     def enter(self, number: int) -> None:
@@ -104,6 +113,7 @@ class Headings:
     first_path: the heading path of the text before the first heading.
     runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
     ends: for each run that begins a section, the number of the first run after the section.
+    appendices: the starts of the footnotes and link definitions at the end of a document or page.
     """
 
     def __init__(self, analysis: Analysis, headings: Sequence[Heading] | None = None) -> None:
@@ -119,7 +129,10 @@ class Headings:
                 zip(self._page_starts, (analysis.front_matter, *matters), strict=True)
             )
         ]
-        self.runs, self.ends = _runs_of(self.all, analysis.wrappers, self._page_starts[1:])
+        self.appendices = dict(_appendices(analysis, self.all))
+        others = [(start, _BEGIN, -1) for start in self._page_starts[1:]]
+        others += ((start, _APPEND, level) for start, level in self.appendices.items())
+        self.runs, self.ends = _runs_of(self.all, analysis.wrappers, others)
         self._starts = make_array(map(_START, self.runs), len(analysis.text))
 
     def page_at(self, pos: int) -> Page:
@@ -148,22 +161,42 @@ class Headings:
         sections: list[tuple[int, tuple[str, ...]]] = []
         for number in range(self.run_at(start), bisect_left(self._starts, end)):
             run = self.runs[number]
-            heading = self.all[run.heading] if run.heading >= 0 else None
             begin = max(start, run.start)
             path = titled_path(self.path(run.heading), self.page_at(begin).title)
-            # In code, the text after a definition has a heading without a title.
-            again = heading and not heading.title and sections and sections[-1][1] == path
+            # A section that goes on, or in code, text after a definition, which has no title.
+            goes_on = run.first != number or (run.heading >= 0 and not self.all[run.heading].title)
+            again = goes_on and sections and sections[-1][1] == path
             if path and not again:
                 sections.append((begin, path))
         return sections
 
 
+def _appendices(analysis: Analysis, headings: Sequence[Heading]) -> Iterator[tuple[int, int]]:
+    """Yield the start of the appendix of each page that has one, and the level that ends there.
+
+    The highest level ends there too, unless the page has only one section of it.
+    """
+    blocks, pages = analysis.blocks.children, [start for start, _ in analysis.inner_pages]
+    for span in pairwise([0, *pages, len(analysis.text)]):
+        page = blocks[slice(*(bisect_left(blocks, pos, key=_START) for pos in span))]
+        own = headings[slice(*(bisect_left(headings, pos, key=_START) for pos in span))]
+        tail = [*takewhile(lambda block: block.kind in _NO_TEXT, reversed(page))]
+        starts = [block.start for block in tail if block.kind in _APPENDIX]
+        if starts and len(tail) < len(page):
+            yield starts[-1], _HIGHEST + (sum(each.level <= _HIGHEST for each in own) == 1)
+
+
 def _runs_of(
-    headings: Sequence[Heading], wrappers: Sequence[tuple[int, int]], pages: Sequence[int]
+    headings: Sequence[Heading],
+    wrappers: Sequence[tuple[int, int]],
+    others: Iterable[tuple[int, int, int]],
 ) -> tuple[list[Run], list[int]]:
-    """Return the runs of a document, and the ends of its sections, as in :class:`Headings`."""
+    """Return the runs of a document, and the ends of its sections, as in :class:`Headings`.
+
+    ``others`` are the pages and appendices.
+    """
     events = [(heading.start, _HEADING, number) for number, heading in enumerate(headings)]
-    events += ((start, _BEGIN, -1) for start in pages)
+    events += others
     for start, end in wrappers:
         # A section that begins with the lines before a wrapper ends with the wrapper too.
         before = bisect_right(headings, start, key=_START) - 1
@@ -179,9 +212,9 @@ def _runs_of(
         if event == _ENTER:
             opened.enter(number)
             continue
-        if event == _LEAVE:
-            ended = opened.leave()
-            if not ended:
+        if event in (_LEAVE, _APPEND):
+            ended = opened.leave() if event == _LEAVE else opened.end(opener)
+            if not ended and event == _LEAVE:
                 continue
             first = opened.stack[-1][1]
             heading = runs[first].heading
@@ -214,6 +247,7 @@ class Sections:
     starts: the start of each run, and then the end of the text. A run begins at its start in the
         document, unless no cut is allowed there.
     roots: the sections that are cut one by one, and never joined.
+    appendices: where the footnotes and link definitions at the end of a document or page begin.
 
     If the front matter of pages is left out, ``apart`` has their runs, each with the position where
     the text before it ends.
@@ -224,6 +258,8 @@ class Sections:
     ) -> None:
         self.starts = starts
         self.roots = [0, *(apart or ())]
+        runs = enumerate(headings.runs)
+        self.appendices = {starts[n] for n, run in runs if run.start in headings.appendices}
         self._runs = headings.runs
         self._ends = headings.ends
         self._stops = starts
@@ -244,6 +280,9 @@ class Sections:
         while number < last:
             start = self.starts[number]
             if self._runs[number].first != number:
+                if start in self.appendices and begin < start:
+                    yield Part(begin, start, -1)
+                    begin = start
                 number += 1
                 continue
             after = self.end(number)

@@ -149,9 +149,10 @@ class Cutter:
         """Return whether the pieces ``(i, h)`` and ``(h, j)`` should be joined.
 
         They must fit together, and one of them must be small. Two whole sections may both be large
-        if no minimum size is configured, and headings without text have any size.
+        if no minimum size is configured, and headings without text have any size. An appendix is no
+        whole section.
         """
-        whole = self._final.isdisjoint((i, h, j))
+        whole = self._final.isdisjoint((i, h, j)) and h not in self.sections.appendices
         # The start of a section that was cut has text, even if the text is in the next piece.
         has_text = j in self._final or self._structure.has_text(h, j)
         if has_text and not (self._least is None and whole):
