@@ -48,7 +48,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "html_tables": True,
     # An HTML block with nothing but <h1> to <h6>, as at the top of many READMEs, is a heading.
     "html_headings": True,
-    # A paragraph that begins with "Table 3" beside a table stays with it.
+    # A paragraph that begins with "Table 3" or ": " beside a table stays with it.
     "captions": True,
     # A text that is a single ```markdown fence is parsed as the Markdown inside it.
     "answers": True,
@@ -84,7 +84,11 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # The source's file extension selects the language: .mdx turns on "mdx", .qmd and .Rmd turn on
     # "quarto", and files such as .py are code.
     "dialects": True,
-    # Off by default: a line ": 5" below a line "Price" becomes a definition.
+    # A line ": 5" right below a line "Price" becomes a definition, and so does ":   5" (three
+    # spaces) after a blank line, except above a table.
+    "definitions": True,
+    # Off by default: a line ": 5" below a line "Price" becomes a definition, with or without a blank
+    # line between them.
     "deflists": False,
     # Off by default: paragraphs that begin with "import " and lines in braces become code.
     "mdx": False,

@@ -509,6 +509,12 @@ def container(depth: int) -> SearchStrategy[Lines]:
                 st.just("    "),
             ),
             st.builds(
+                lambda lead, lines, gap: stack([["A term"], hanging(lead, lines, "    ")], gap),
+                pick((":   ", ":   ", ": ", ":\t")),
+                body,
+                pick(("", "", "\n")),
+            ),
+            st.builds(
                 lambda pair, lines, gap: stack([[pair[0]], lines, [pair[1]]], gap),
                 pick(HTML_PAIRS),
                 body,

@@ -35,7 +35,8 @@ _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 # Attributes of a link.
 _OF_LINK = re.compile(r"\)\{[^{}]*\}\s*\Z")
-_ID = re.compile(r"#([^\s{}#]+)")
+# The id in attributes, as in "{#id}" or "{ id="id" }".
+_ID = re.compile(r"""(?:#|(?<![^\s{])id=["']?)([^\s{}#"']+)""")
 # An id in double brackets, as in Hugging Face's documentation.
 _NAME = re.compile(r"\[\[([^\[\]|#^\r\n]+)\]\]\s*\Z")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]*")

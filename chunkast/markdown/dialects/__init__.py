@@ -20,6 +20,7 @@ from chunkast.markdown.dialects.anchors import target_line
 from chunkast.markdown.dialects.answers import answer_line
 from chunkast.markdown.dialects.conflicts import conflict_block, may_conflict
 from chunkast.markdown.dialects.containers import MARKERS, container_rule
+from chunkast.markdown.dialects.definition_lists import add_definitions, may_define
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
 from chunkast.markdown.dialects.paragraphs import (
@@ -111,21 +112,12 @@ _ROWS: Final = (
     ),
     Dialect("quarto", inline={"{": jsx.expression}),
     Dialect(
-        "containers",
-        rule=container_rule(MARKERS["containers"]),
-        begins={"container_block": ":"},
+        "containers", rule=container_rule(MARKERS["containers"]), begins={"container_block": ":"}
     ),
     Dialect(
-        "admonitions",
-        rule=container_rule(MARKERS["admonitions"]),
-        begins={"admonition": "!?="},
+        "admonitions", rule=container_rule(MARKERS["admonitions"]), begins={"admonition": "!?="}
     ),
-    Dialect(
-        "conflicts",
-        rule=conflict_block,
-        begins={"conflict": "<"},
-        needs=may_conflict,
-    ),
+    Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=may_conflict),
     Dialect(
         "attributes",
         rule=target_line,
@@ -158,11 +150,7 @@ _ROWS: Final = (
         inline={"<": jsx.tag, "{": jsx.expression},
     ),
     Dialect(
-        "xml_tags",
-        rule=tag_line,
-        begins={"tag_line": "<"},
-        arrange=split_tags,
-        needs=may_have_tags,
+        "xml_tags", rule=tag_line, begins={"tag_line": "<"}, arrange=split_tags, needs=may_have_tags
     ),
     Dialect(
         "blocks",
@@ -185,6 +173,8 @@ _ROWS: Final = (
         titles={"math": ("link", math.title)},
     ),
     Dialect("deflists", deflist_plugin),
+    # After the row that reads more.
+    Dialect("definitions", add_definitions, needs=may_define),
     Dialect("autolinks", inline={"h": links.bare_url, "w": links.bare_url}),
     Dialect(
         "wikilinks",

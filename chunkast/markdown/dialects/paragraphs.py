@@ -1,6 +1,6 @@
 """Paragraphs that are more than text: captions, bold headings, and tables of contents.
 
-A paragraph such as "Table 3: ..." stays with the table next to it. An entirely bold paragraph,
+A paragraph such as "Table 3: ..." or ": ..." stays with the table next to it. An entirely bold paragraph,
 which authors and converters use as a heading, stays with the block after it; it only opens a section
 if ``pseudo_headings`` is set. Lines with dot leaders and a page number are a table of contents.
 Converters write them as paragraphs or, if the text is large or bold, as headings.
@@ -28,7 +28,7 @@ __all__ = ("arrange_bold", "arrange_captions", "arrange_contents", "bold_title")
 
 _TABLES: Final[frozenset[Shape]] = frozenset({"table", "html-table"})
 _CAPTION = re.compile(
-    r"[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)"
+    r":[ \t]+\S|[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)"
     r"[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
     re.IGNORECASE,
 )
