@@ -200,13 +200,6 @@ class _Cell(NamedTuple):
     is_header: bool
 
 
-class _Reaching(NamedTuple):
-    """The number of rows that a cell extends into, and the cell's text if it is short."""
-
-    rows: int
-    label: str = ""
-
-
 class _Reader:
     """Reads the tables of a leaf, tag by tag."""
 
@@ -221,8 +214,9 @@ class _Reader:
         # The index of the table's first row among the leaf's rows.
         self.first = len(self.tables.rows)
         self.cells: list[_Cell] = []
-        # By column: the cell that extends into rows below the current one.
-        self.reaching: dict[int, _Reaching] = {}
+        # By column: the number of rows below the current one that a cell extends into, and the
+        # cell's text if it is short.
+        self.reaching: dict[int, tuple[int, str]] = {}
 
     def take(self, tag: Tag, in_head: bool) -> None:
         """Process a tag of a row, a cell or a part of the table, such as ``<thead>``."""
@@ -239,7 +233,7 @@ class _Reader:
     def begin_row(self, start: int) -> None:
         self.column, self.above = 0, self.reaching
         cells = self.above.items()
-        self.reaching = {at: _Reaching(rows - 1, label) for at, (rows, label) in cells if rows > 1}
+        self.reaching = {at: (rows - 1, label) for at, (rows, label) in cells if rows > 1}
         self.tables.rows.append(start)
         if self.above:
             self.tables.above[start] = _row_above(self.above)
@@ -259,8 +253,8 @@ class _Reader:
         # No rows are all rows of the table's part.
         if rows := (sizes.get("row", 1) or _ALL_ROWS) - 1:
             label = _LABEL.match(self.text, tag.end)
-            self.reaching |= dict.fromkeys(range(self.column, end), _Reaching(rows))
-            self.reaching[self.column] = _Reaching(rows, label[1].strip() if label else "")
+            self.reaching |= dict.fromkeys(range(self.column, end), (rows, ""))
+            self.reaching[self.column] = rows, label[1].strip() if label else ""
         self.column = end
 
     def finish(self, tag: Tag) -> None:
@@ -285,11 +279,11 @@ class _Reader:
             self.tables.edges += (self.ended, pos)
 
 
-def _row_above(reaching: Mapping[int, _Reaching]) -> str | None:
+def _row_above(reaching: Mapping[int, tuple[int, str]]) -> str | None:
     """Return a row with only the cells that extend into the rows below it, or None if too wide."""
     if (last := max(reaching)) >= _MOST_COLUMNS:
         return None
-    cells = (reaching.get(column, _Reaching(0)) for column in range(last + 1))
+    cells = (reaching.get(column, (0, "")) for column in range(last + 1))
     row = (f"<td rowspan={rows + 1}>{label}</td>" for rows, label in cells)
     return f"<tr>{''.join(row)}</tr>"
 
@@ -302,32 +296,29 @@ def _begins_with_header(text: str, rows: Sequence[Sequence[_Cell]], end: int) ->
     cells = [cell for row in rows for cell in row]
     if len(rows) < 3 or any(cell.is_header for cell in cells):
         return False
-    starts = [*(cell.start for cell in cells), end]
-    facts = [_facts(text[start:end].lower()) for start, end in pairwise(starts)]
-    first = len(rows[0])
-    if any({"blank", "link", "image"} & each for each in facts[:first]):
-        return False
-    later = zip(cells[first:], facts[first:], strict=True)
-    digits = Counter(cell.column for cell, each in later if "digit" in each)
-    bold = [number for number, each in enumerate(facts) if "bold" in each]
-    return len(rows) - 1 in digits.values() or bold == list(range(first))
+    starts, first = [*(cell.start for cell in cells), end], len(rows[0])
+    contents = (_content(text[start:end].lower()) for start, end in pairwise(starts))
+    may_head, has_digit, is_bold = zip(*contents, strict=True)
+    later = zip(cells[first:], has_digit[first:], strict=True)
+    digits = Counter(cell.column for cell, found in later if found)
+    bold = [number for number, found in enumerate(is_bold) if found]
+    in_all = len(rows) - 1 in digits.values() or bold == list(range(first))
+    return in_all and all(may_head[:first])
 
 
-def _facts(html: str) -> set[str]:
-    """Return the facts about a cell that decide whether its row reads as a header."""
+def _content(html: str) -> tuple[bool, bool, bool]:
+    """Return whether a cell may be one of a header, whether it has digits, and whether it is bold.
+
+    A cell of a header has text, and is neither a link nor an image.
+    """
     text = _MARKUP.sub(lambda markup: " " * len(markup[0]), html)
     words = text.strip()
     before, after = html[: len(text) - len(text.lstrip())], html[len(text.rstrip()) :]
     # The names of the elements around all words.
     around = set(_NAME.findall(before)) & set(_NAME.findall(after))
-    rows = {
-        "blank": not words,
-        "digit": _DIGIT.search(words),
-        "bold": not around.isdisjoint(("b", "strong", "**")),
-        "link": "a" in around or words[:1] + words[-1:] == "[)",
-        "image": "<img" in html or "![" in words,
-    }
-    return {name for name, found in rows.items() if found}
+    is_link = "a" in around or words[:1] + words[-1:] == "[)"
+    may_head = bool(words) and not is_link and "<img" not in html and "![" not in words
+    return may_head, _DIGIT.search(words) is not None, not around.isdisjoint(("b", "strong", "**"))
 
 
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
