@@ -42,6 +42,18 @@ PARTS: dict[str, tuple[str, int] | tuple[str, int, Frames]] = {
         "w w:\n\n| a | b |\n|---|---|\n| w | w |\n¦| w | w |\n| w | w |\n", 5,
         [("", ""), ("| a | b |\n|---|---|\n", "")],
     ),
+    "a sentence that goes on after a formula": (
+        "One w w end. ¦Two w\n\n$$\nw\n$$\n\nall w end. ¦Six w w w end.\n", 5,
+    ),
+    "sentences around formulas pairwise, from the first": (
+        "W w\n\n$$\nw w\n$$\n\n¦and w w\n\n$$\nw w\n$$\n\n¦all w w w w end.\n", 6,
+    ),
+    "text that leads in to the next formula goes with it": (
+        "W w\n\n$$\nw w\n$$\n\n¦and w w\n\n$$\nw w\n$$\n\n¦all w w w w end.\n", 4,
+    ),
+    "not if the text after the formula begins a sentence": (
+        "One w w end. Two w\n\n$$\nw\n$$\n\n¦All w end. Six w w w end.\n", 6,
+    ),
     "bullets before sentences": ("One end. Two w w.\n¦• w w\n¦• w w w\n", 3),
     "a formula at lines, with its marks": ("$$\nw w w\n¦w w w\n¦w w w\n$$\n", 4),
     "front matter at lines, with its marks": ("---\nw: w w\n¦w: w w\n¦w: w\n---\n\nw\n", 3),

@@ -73,12 +73,13 @@ class LeadIn(NamedTuple):
     """A kind of lead-in.
 
     applies: returns whether the first of two leaves is such a lead-in to the second.
-    scored: the break point between the two has the score of a lead-in. If false, it keeps the score
-        of the block that begins there, and only cutting treats the two as a lead-in and its text.
+    weight: the share of the score of a lead-in that the break point between the two has. If zero, it
+        keeps the score of the block that begins there, and only cutting treats the two as a lead-in
+        and its text.
     """
 
     applies: Callable[[Neighbours], bool]
-    scored: bool = True
+    weight: float = 1
 
 
 def _ends_with_colon(pair: Neighbours) -> bool:
@@ -94,6 +95,13 @@ def _continues(pair: Neighbours) -> bool:
         return False
     line = pair.line
     return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
+
+
+def _goes_on_after_formula(pair: Neighbours) -> bool:
+    """Return whether a display formula is inside a sentence: the second leaf is in lower case."""
+    if pair.leaf.kind != "math" or pair.ended or not pair.next_row.plain:
+        return False
+    return pair.text[pair.next_leaf.start : pair.next_leaf.end].lstrip(" \t>")[:1].islower()
 
 
 def _ends_no_sentence(pair: Neighbours) -> bool:
@@ -147,12 +155,14 @@ _ROWS: Final = (
     LeadIn(lambda pair: pair.opens),
     # The text before a caption below its table, a closing tag, a definition.
     LeadIn(lambda pair: pair.clings),
+    # A display formula inside a sentence; text that leads in to the next formula stays with that.
+    LeadIn(_goes_on_after_formula, weight=0.5),
     LeadIn(_ends_with_colon),
     LeadIn(_continues),
     # An item before the list inside it.
-    LeadIn(lambda pair: pair.child and not pair.ended, scored=False),
+    LeadIn(lambda pair: pair.child and not pair.ended, weight=0),
     # A speaker's name, a plain line used as a heading.
-    LeadIn(_ends_no_sentence, scored=False),
+    LeadIn(_ends_no_sentence, weight=0),
 )
 
 

@@ -143,8 +143,7 @@ class BlockWalk:
         if row.introducible:
             self._introducible = True
         if row.shape != "container":
-            if score > self._before:
-                self._before, self._before_kind = score, kind
+            self._begins(score, kind)
             clings = row.clings
             if row.plain:
                 head = block.content[:2] or self._text[block.start : block.start + 2]
@@ -223,11 +222,10 @@ class BlockWalk:
                 self._raise(self._label, score, kind)
             if row.section and self._opens_sections:
                 self._raise(self._opening, score, kind)
-            leads = (
-                "orphan-heading" if before.section else self._lead_in(previous, block, row, first)
-            )
-            if leads:
-                score, kind = min(score, self._table[leads]), leads
+            if before.section:
+                score, kind = min(score, self._table["orphan-heading"]), "orphan-heading"
+            elif weight := self._lead_in(previous, block, row, first):
+                score, kind = min(score, weight * self._table["lead-in"]), "lead-in"
             if row.labels and not before.labels:
                 self._label = len(self.leaves)
         if not (opens or row.labels):
@@ -248,8 +246,8 @@ class BlockWalk:
         if number >= 0 and 0 <= self.scores[number] < score:
             self.scores[number], self.kinds[number] = score, kind
 
-    def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> str:
-        """Return "lead-in" if the previous leaf leads in the next one, and the point shows that."""
+    def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> float:
+        """Return the weight of the previous leaf as a lead-in to the next one, or 0."""
         found = lead_in(
             Neighbours(
                 self._text,
@@ -266,9 +264,9 @@ class BlockWalk:
                 self._begins_child,
             )
         )
-        if found and not found.scored:
+        if found and not found.weight:
             self.first_children.append(len(self.leaves))
-        return "lead-in" if found and found.scored else ""
+        return found.weight if found else 0
 
 
 def _last_with_text(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:

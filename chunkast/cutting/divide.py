@@ -63,14 +63,15 @@ class Divider:
     ) -> list[BreakPoint]:
         """Return the cut before the last sentence of a lead-in, or nothing.
 
-        The text ``[first, start)`` ends with the leaf ``lead``. It is only cut if it does not fit
-        together with the text up to ``until``, which it introduces, but its last sentence does.
+        The text ``[first, start)`` ends with the leaf ``lead``, or with a formula after it. It is only
+        cut if it does not fit together with the text up to ``until``, which it introduces, but its
+        last sentence does.
         """
         costs = self._costs
         if (
             lead is None
             or costs.is_within(first, until, costs.budget)
-            or ends_sentence(costs.text[max(lead.start, start - _TAIL) : start])
+            or ends_sentence(costs.text[max(lead.start, lead.end - _TAIL) : lead.end])
         ):
             return []
         cuts = self.sentences(lead, protected, max(first, lead.start), start)[-1:]

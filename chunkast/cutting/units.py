@@ -249,7 +249,9 @@ def _divided(
             yield Point(cut.pos, cut.score, cut.kind, INSIDE, None)
             if cut.score >= 0:
                 first = cut.pos
-        lead = point.leaf
+        # The sentence before a formula may go on after it.
+        in_sentence = point.score < 0 and point.leaf is not None and point.leaf.kind == "math"
+        lead = lead if in_sentence else point.leaf
     yield points[-1]
 
 

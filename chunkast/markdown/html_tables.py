@@ -262,10 +262,9 @@ class _Reader:
         self.tables.tails.append(tag.start)
         rows = self.tables.rows[self.first :]
         filled = [list(row) for _, row in groupby(self.cells, attrgetter("row"))]
-        headers = list(takewhile(lambda row: all(cell.is_header for cell in row), filled))
-        if not headers and _begins_with_header(self.text, filled, tag.start):
-            headers = filled[:1]
-        header = headers[-1][0].row if headers else 0
+        headers = takewhile(lambda row: all(cell.is_header for cell in row), filled)
+        count = len(list(headers)) or _begins_with_header(self.text, filled, tag.start)
+        header = filled[count - 1][0].row if count else 0
         # A cell that extends out of the header would move the cells of other rows.
         if header == len(rows) or rows[header] in self.tables.above:
             header = 0

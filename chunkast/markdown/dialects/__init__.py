@@ -95,10 +95,7 @@ def _option(name: str) -> Callable[[MarkdownIt], object]:
 # The order matters. An extension without a row needs nothing here.
 _ROWS: Final = (
     Dialect(
-        "front_matter",
-        rule=page_front_matter,
-        begins={"page_front_matter": "-"},
-        needs=may_begin_page,
+        "front_matter", rule=page_front_matter, begins={"page_matter": "-"}, needs=may_begin_page
     ),
     Dialect("tables", lambda md: md.enable("table")),
     Dialect(

@@ -56,10 +56,9 @@ def _begins(state: StateBlock, term: int, end: int) -> bool:
         or line_text(state, term).startswith(":")
     ):
         return False
-    table = _next_line(state, line, end)
-    text = line_text(state, table) if table < end else ""
-    rule = line_text(state, table + 1) if table + 1 < end else ""
-    return not (text[:6].lower() == "<table" or ("|" in text and count_delimiters(rule)))
+    after = _next_line(state, line, end)
+    table = [line_text(state, number) for number in range(after, min(after + 2, end))]
+    return not any(row[:6].lower() == "<table" or count_delimiters(row) for row in table)
 
 
 def _next_line(state: StateBlock, line: int, end: int) -> int:
