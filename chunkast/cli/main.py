@@ -38,7 +38,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = {
     name: import_module(f"chunkast.cli.{name}_command")
     for name in (
         *("chunk", "stats", "view", "outline", "read", "index", "search", "quote", "mcp"),
-        *("snapshot", "check", "diff", "toolcalls"),
+        *("sync", "snapshot", "check", "diff", "toolcalls"),
     )
 }
 

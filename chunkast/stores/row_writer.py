@@ -24,6 +24,7 @@ _PIECE: Final = 128
 class RowWriter:
     """Writes, updates and deletes rows, and counts them; a dry run only counts.
 
+    known: vectors of an index by hash; those of the store are not read then.
     size: the size of the stored vectors, or None if there are none.
     waiting: the rows whose texts have to be embedded, by hash.
     done: in a dry run, the hashes of the texts that would have been embedded.
@@ -37,6 +38,7 @@ class RowWriter:
     batch_size: int
     dry_run: bool
     on_progress: Callable[[SyncReport], object] | None
+    known: Mapping[str, Vector]
     counts: Counter[str] = field(default_factory=Counter)
     size: int | None = None
     waiting: dict[str, list[Pending]] = field(default_factory=dict)
@@ -82,6 +84,7 @@ class RowWriter:
     def _find(self, hashes: Iterable[str]) -> dict[str, Vector]:
         found = {each: self.held[each] for each in hashes if each in self.held}
         found |= {each: () for each in hashes if each in self.done}
+        found |= {each: self.known[each] for each in hashes if each in self.known}
         missing = sorted(set(hashes) - found.keys())
         return found | dict(self.target.vectors(missing, self.model)) if missing else found
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from chunkast.errors import ConfigError, StoreError, check_count, describe
+from chunkast.index import Store
 from chunkast.index.embedding import Embed
 from chunkast.model import Chunk
 from chunkast.stores.chunk_anchors import anchors_in
+from chunkast.stores.from_index import documents_in, vectors_in
 from chunkast.stores.overwrites import Pending, ordered
 from chunkast.stores.row_writer import RowWriter
 from chunkast.stores.sync_report import SyncError, SyncReport
-from chunkast.stores.target import Record, Row, Target, clean, row_of
+from chunkast.stores.target import Record, Row, Target, Vector, clean, row_of
 
 __all__ = ("sync",)
 
@@ -24,7 +26,7 @@ _COLLECTED: Final = 256
 
 def sync(
     target: Target,
-    documents: Iterable[tuple[str, Iterable[Chunk] | None]],
+    documents: Iterable[tuple[str, Iterable[Chunk] | None]] | Store,
     embed: Embed | None = None,
     *,
     model: str = "",
@@ -39,7 +41,8 @@ def sync(
     documents: pairs of a source and the chunks of that document, such as ``chunk_folder`` yields.
         An empty list deletes the rows of the document. None leaves them alone, and if the source is
         a folder, also those of all documents below it. Documents that are not passed are left
-        alone.
+        alone. With a ``chunkast.index.Store``, the target follows this index and reuses its vectors:
+        ``embed`` and ``model`` are not passed, and all other documents of chunkast are deleted.
     embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns as many
         vectors, in order. A text whose vector is in the store is never passed.
     model: the name of the embedding model. Vectors are only reused for the same model.
@@ -56,14 +59,21 @@ def sync(
     another document, and if ``remove_missing`` would delete everything because no document was
     passed. Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or
     returns anything but vectors of the store's size, if the store refuses a request, and if it
-    belongs to another program.
+    belongs to another program. Raises ``StoreError`` if an index has a text without a vector; then
+    nothing is written.
     """
+    known: Mapping[str, Vector] = {}
+    if isinstance(documents, Store):
+        if embed is not None or model:
+            raise ConfigError("embed", embed, "must not be passed: an index has its own vectors")
+        known, model = vectors_in(documents), documents.embedding_model()[0]
+        documents, embed, remove_missing = documents_in(documents), list, True
     if not callable(embed):
         raise ConfigError("embed", embed, "must be a function that takes a list of texts")
     if not isinstance(model, str):
         raise ConfigError("model", model, "must be a str, the name of the embedding model")
     check_count("batch_size", batch_size)
-    writer = RowWriter(target, embed, clean(model), batch_size, dry_run, on_progress)
+    writer = RowWriter(target, embed, clean(model), batch_size, dry_run, on_progress, known)
     try:
         failure = _Run(writer, remove_missing).follow(_checked(documents))
         if not dry_run:
@@ -131,6 +141,10 @@ class _Run:
     def follow(self, documents: Iterator[tuple[str, list[Chunk] | None]]) -> Exception | None:
         """Make the target follow the documents; return the exception that ended them, if any."""
         self.writer.size = self.writer.target.start()
+        sizes = {len(vector) for vector in self.writer.known.values()}
+        if self.writer.size and sizes - {self.writer.size}:
+            reason = f"has vectors of {self.writer.size:,} numbers, the index of {max(sizes):,}"
+            raise StoreError(self.writer.target.name, reason)
         if self.remove_missing:
             for record in self.writer.target.records(None):
                 self.stored[record.document][record.id] = record
