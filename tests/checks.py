@@ -341,7 +341,10 @@ def check_promises(
         sentence = ProtectedRegion(start, end)
         if any(start < point < end for point in own_points):
             continue  # a part of it may have more tokens than the whole
-        if count(text[slice(*extent(start, end))]) <= budget and not any(
+        # The first cell of a row is not parted from the marks before it.
+        firsts = (row.start for row in rows if row.start < start < row.end)
+        begin = next((at for at in firsts if not text[at:start].strip(" \t>|")), start)
+        if count(text[slice(*extent(begin, end))]) <= budget and not any(
             # Where a region runs over a sentence's end, the region is what stays whole.
             _cross(sentence, region)
             for region in analysis.regions

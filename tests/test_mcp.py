@@ -184,7 +184,8 @@ def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md"
             whole = "\ncontinues " not in alone and count(f"{alone}\n{note}") <= most
             assert not whole, "that line would have fitted alone"
         elif 2 * count(answer) < most:
-            assert count(f"{answer}\n{number}\t{lines[int(number) - 1]}") > most, "more would fit"
+            shown = f"{number}\t{escaped(lines[int(number) - 1])}"
+            assert count(f"{answer}\n{shown}") > most, "more would fit"
     wanted = {number: line for number, line in enumerate(lines, 1) if line.strip()}
     for number, line in wanted.items():
         assert pieces.pop(number).rstrip() == escaped(line).rstrip(), number

@@ -236,10 +236,24 @@ def test_promises(text: str, budget: int, overlap: float, trim: bool, own: str |
 @given(paged(), st.sampled_from([90, 200]))
 def test_a_mark_is_never_a_chunk(text: str, budget: int) -> None:
     marks = "|".join(re.escape(mark) for mark in PAGE_MARKS)
-    chunks = Chunker(max_tokens=budget, overlap=0).chunk(text)
-    for chunk in chunks:
+    chunker = Chunker(max_tokens=budget, overlap=0)
+    chunks = chunker.chunk(text)
+    for number, chunk in enumerate(chunks):
+        beside = [*chunks[max(number - 1, 0) : number], *chunks[number + 1 : number + 2]]
+        spans = [
+            (min(chunk.start_index, other.start_index), max(chunk.end_index, other.end_index))
+            for other in beside
+        ]
+        room = any(chunker.counter.count(text[start:end]) <= budget for start, end in spans)
         alone = is_blank(re.sub(marks, "", chunk.text))
-        assert not alone or len(chunks) == 1
+        assert not alone or not room
+
+
+@pytest.mark.xfail(strict=True, reason="a block that fills the budget is not divided for a mark")
+def test_a_mark_is_not_alone_beside_a_block_that_fills_the_budget() -> None:
+    text = f"--- end of page=3 ---\n\n--- end of page=3 ---\n\n{'The end. ' * 30}\n"
+    chunks = Chunker(max_tokens=90, overlap=0).chunk(text)
+    assert "The end." in chunks[0].text
 
 
 NUMERALS = ["second", "third", "fourth", "fifth", "sixth"]

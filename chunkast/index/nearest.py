@@ -79,10 +79,14 @@ class Matrix:
 
         A vector may have several chunks, and none after its text was removed.
         """
-        order, start = self._numpy.argsort(-scores, kind="stable"), 0
-        while best := order[start : start + max(_DEPTH, 3 * start)].tolist():
-            # The next step is larger, because too few of these have a chunk that matches.
-            start += len(best)
+        start = 0
+        while start < len(scores):
+            # Each step is larger, because too few of those before have a chunk that matches.
+            depth = min(4 * start or _DEPTH, len(scores))
+            least = self._numpy.partition(scores, -depth)[-depth]
+            top = self._numpy.flatnonzero(scores >= least)
+            order = top[self._numpy.argsort(-scores[top], kind="stable")]
+            best, start = order[start:].tolist(), len(order)
             found: defaultdict[str, list[int]] = defaultdict(list)
             values = json.dumps([self._hashes[at] for at in best]), within, within
             for text, number in connection.execute(_CHUNKS, values).fetchall():

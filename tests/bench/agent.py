@@ -35,6 +35,8 @@ _ENOUGH = 0.5
 _HEAD = re.compile(
     r"^(?P<source>\d+):(?P<first>\d+)-\d+  .*?(?:id=(?P<id>\S+)|tokens)$", re.MULTILINE
 )
+# The line below the last passage, if there is no place.
+_MORE = re.compile(r"\n\n[\d,]+ more places: .*\Z")
 _NUMBERED = re.compile(r"^(\d+)\t(.*)$", re.MULTILINE)
 
 # The names of the walks, each with the tokens of its search and of its reads of the first hits.
@@ -120,7 +122,7 @@ def spans_read(answer: str, documents: tuple[str, ...]) -> Iterator[Span]:
     ends = [*(head.start() for head in heads[1:]), len(answer)]
     for head, end in zip(heads, ends, strict=False):
         number = int(head["source"])
-        document, body = documents[number], answer[head.end() : end].strip("\n")
+        document, body = documents[number], _MORE.sub("", answer[head.end() : end]).strip("\n")
         starts = line_starts(document)
         if head["id"]:
             at = document.find(body, starts[int(head["first"]) - 1]) if body else -1
