@@ -56,6 +56,7 @@ PARTS: dict[str, tuple[str, int] | tuple[str, int, Frames]] = {
     ),
     "bullets before sentences": ("One end. Two w w.\n¦• w w\n¦• w w w\n", 3),
     "a formula at lines, with its marks": ("$$\nw w w\n¦w w w\n¦w w w\n$$\n", 4),
+    "in brackets": ("\\[\nw w w\n¦w w w\n¦w w w\n\\]\n", 4),
     "front matter at lines, with its marks": ("---\nw: w w\n¦w: w w\n¦w: w\n---\n\nw\n", 3),
     "a row that does not fit at cells": (
         "| w w | w |\n|---|---|\n¦| w w w ¦| w w w |\n", 3,
@@ -120,6 +121,9 @@ WHOLE = (
     "    w w\n\n    w w",
     "| w | w |\n|---|---|\n| w | w |\n| w | w |",
     "$$\nw w\nw w\n$$",
+    "\\[\nw w\nw w\n\\]",
+    "\\(w = w. Xw w end. Xw w\\)",
+    "\\[ w_1 w. Xw w end. Xw w \\]",
     "<div>\nw w\nw w\n</div>",
     "<table><tr><td>w</td></tr><tr><td>w w</td></tr></table>",
     "::: w\n\nw w\n\nw w\n\n:::",

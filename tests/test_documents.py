@@ -284,6 +284,23 @@ def test_a_sources_ending_says_how_it_is_read() -> None:
     assert Chunker(extensions=()).chunk(text, "a.mdx")[0].kinds == ("paragraph",)
 
 
+BLOCKS_IN_BRACKETS = {
+    "a\n\\[\nb\n\\]\nc\n": "paragraph math paragraph",
+    "- a\n  \\[\n  b\n  \\]\n- \\[\n  - c\n  \\]\n": "paragraph math math",
+    "> \\[\n> # b\n> \\]\n": "math",
+    "\\[\nb\n\nc\n\\]\n": "paragraph paragraph",
+    "\\[\nb\n": "paragraph",
+    "\\[ b\nc\n\\]\n": "paragraph",
+    "- \\[\n  a\n\n\\]\n": "paragraph paragraph",
+}
+
+
+@pytest.mark.parametrize("text", BLOCKS_IN_BRACKETS)
+def test_lines_of_brackets_enclose_formulas(text: str) -> None:
+    for source in (text, text.replace("\n", "\r\n")):
+        assert " ".join(kinds(source)) == BLOCKS_IN_BRACKETS[text]
+
+
 def test_mdx_statements_reach_to_a_blank_line_outside_brackets() -> None:
     text = (
         "import A from 'a'\nimport {\n  B,\n\n  C,\n} from 'c'\n\nexport const d = [\n\n  '}]',\n]\n\n"

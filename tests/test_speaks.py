@@ -23,7 +23,6 @@ _CASES: Final = [
 ]
 # What these need is not there yet.
 _LATER: Final = {
-    "bracket-math-block": "formulas in brackets",
     "liquid-highlight": "code in tags of Liquid and Hugo",
     "pandoc-grid-table": "tables of Pandoc",
     "diff-fence": "cuts inside diffs",

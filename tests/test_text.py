@@ -181,6 +181,20 @@ def test_extensions_inside_prose() -> None:
     ]
 
 
+def test_formulas_in_brackets_need_a_sign_of_tex() -> None:
+    formulas = [
+        *(r"\(\alpha < 1\)", r"\(x_1\)", r"\[ a = b. \]", r"\(2^{10}\)", r"\( x \)", r"\( π \)"),
+        r"\[ \text{if \(x\)} \\[2pt] y \]",
+    ]
+    text = (
+        r"Tasks \[x\] and \[ \], \[not a formula\], file\(s\), \(see a\_b\), [\[11,](u_1), \[[a_1](u)\], "
+        r"\[`a = b`\], \[<https://a.b/c_d>\], \\(x_1\\), \(a = b\], a lone \[ a = b, "
+    )
+    text += " and ".join(formulas)
+    spans = [span for span in inline_spans(text, extensions=("math",)) if span.kind == "math"]
+    assert [text[span.start : span.end] for span in spans] == formulas
+
+
 def test_no_sentence_begins_where_a_window_ends_inside_one() -> None:
     text = "One word" + " " * (3 * SENTENCE_WINDOW) + "and the next. Then another."
     assert [text[start : start + 4] for start in sentence_starts(text)] == ["Then"]

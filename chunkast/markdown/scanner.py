@@ -63,7 +63,7 @@ class Scanner:
         self.finder = Finder(text)
         self.code_ends = _code_spans(text)
         # The ends of formulas by their starts, once they are known.
-        self.dollar_ends: dict[int, int] | None = None
+        self.formula_ends: dict[int, int] | None = None
         # The number of characters that unsuccessful searches for tags of JSX may still read.
         self.allowance = _ALLOWANCE * (len(text) + 500)
         # The position of each open bracket, and True for an image's. Links contain no links:

@@ -166,7 +166,7 @@ _ROWS: Final = (
         "math",
         rule=math.math_block,
         begins={"math_block": "$\\"},
-        inline={"$": math.dollars},
+        inline={"$": math.formula, "\\": math.formula},
         titles={"math": ("link", math.title)},
     ),
     Dialect("deflists", deflist_plugin),

@@ -1,4 +1,7 @@
-r"""Math: blocks ``$$ ... $$`` and ``\begin{name} ... \end{name}``, and ``$...$`` inside prose.
+r"""Math: blocks ``$$ ... $$``, ``\begin{name} ... \end{name}``, ``\[ ... \]``, and formulas in prose.
+
+In prose, formulas are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Markdown reads ``\(`` and
+``\[`` as escaped brackets, so the last two need a sign of TeX inside.
 
 The plugins search the rest of the document for the closing delimiter of every opener, which takes
 quadratic time if openers are never closed. Here, the lines that can close a block are collected
@@ -19,7 +22,7 @@ from markdown_it.rules_inline import StateInline
 from chunkast.markdown.dialects.containers import line_text
 from chunkast.markdown.scanner import Scanner
 
-__all__ = ("dollars", "math_block", "title")
+__all__ = ("formula", "math_block", "title")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
@@ -29,6 +32,14 @@ _IN_TITLE = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
 _RUN = re.compile(r"\$+")
+_ESCAPED = re.compile(r"\\[^\r\n]")
+# The lines that open and close a block in brackets.
+_OPENER, _CLOSER = r"\[", r"\]"
+_OPENERS: Final = {r"\)": r"\(", _CLOSER: _OPENER}
+# A sign of TeX; markup that formulas do not have, but text in escaped brackets may; a variable.
+_TEX = re.compile(r"\\[A-Za-z]|[={]|(?<!\\)[_^]")
+_NO_TEX = re.compile(r"\]\(|`|://|</")
+_VARIABLE = re.compile(r"\(\s*[^\W\d_]\s*")
 _KEY: Final = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear.
 _MAX_LINES = 1_000
@@ -43,6 +54,8 @@ def _closers(state: StateBlock) -> Mapping[str, list[int]]:
             closers[""].append(line)
         elif "$$" in text and _DOLLARS.search(text):
             closers["$$"].append(line)
+        elif text.endswith(_CLOSER) and text.lstrip(" \t>") == _CLOSER:
+            closers[_OPENER].append(line)
         elif "\\end{" in text and (match := _END.search(text)):
             closers[match.group(1)].append(line)
     return closers
@@ -58,6 +71,8 @@ def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
         closes_here = bool(_DOLLARS.search(inside))
         if inside.find("$$") >= 0 and not closes_here:
             return False  # "$$a$$ and more" is a paragraph
+    elif line == _OPENER:
+        name, closes_here = line, False
     elif match := _BEGIN.match(line):
         name = match.group(1)
         closing = _END.search(line)
@@ -100,15 +115,34 @@ def _from(lines: Sequence[int], first: int, end: int) -> int:
     return min(lines[slot], end) if slot < len(lines) else end
 
 
-def dollars(scanner: Scanner, pos: int) -> int:
-    """Match dollar math inside prose; return its end, or the end of the run of dollars."""
-    if scanner.dollar_ends is None:
-        scanner.dollar_ends = _dollar_ends(scanner.text)
-    end = scanner.dollar_ends.get(pos, -1)
+def formula(scanner: Scanner, pos: int) -> int:
+    """Match a formula inside prose; return its end, or the end of the run of dollars."""
+    if scanner.formula_ends is None:
+        scanner.formula_ends = _dollar_ends(scanner.text) | _bracket_ends(scanner.text)
+    end = scanner.formula_ends.get(pos, -1)
     if end >= 0:
         return scanner.take(pos, end, "math")
     run = _RUN.match(scanner.text, pos)
     return run.end() if run else -1
+
+
+def _bracket_ends(text: str) -> dict[int, int]:
+    """Return a map from the start of each formula in brackets to its end."""
+    ends: dict[int, int] = {}
+    open_at: dict[str, int] = {}
+    for match in _ESCAPED.finditer(text):
+        opener = _OPENERS.get(match[0])
+        if opener is None:
+            open_at[match[0]] = match.start()
+        elif opener in open_at:
+            start = open_at.pop(opener)
+            inside = text[start + 1 : match.start()]
+            # In "file\(s\)", the letter is the end of a word.
+            if (_VARIABLE.fullmatch(inside) and not text[max(start - 1, 0) : start].isalnum()) or (
+                _TEX.search(inside, 1) and not _NO_TEX.search(inside)
+            ):
+                ends[start] = match.end()
+    return ends
 
 
 def _dollar_ends(text: str) -> dict[int, int]:
