@@ -99,6 +99,9 @@ CASES: Final[dict[str, Build]] = {
     # CommonMark's block rules.
     "fences-growing": growing(lambda number: "`" * (number + 3) + "\n"),
     "fence-lines": filled("a = 1\n", "```\n", "```\n"),
+    "fence-staircase": growing(lambda number: " " * (number - 1) + "a:\n" if number else "```\n"),
+    "fence-brackets": filled(")", "```\n", "x\n```\n"),
+    "fence-diff": filled("--- a\n+++ a\n@@ a\n", "```diff\n", "```\n"),
     "indented-code": filled("    a\n\n"),
     "quotes-deep-lazy": filled(QUOTED + "lazy\n" * 20),
     "quotes-lazy-html": halves("> <div>\n:::\n", "- x\n# h\n\n"),
@@ -186,7 +189,6 @@ CASES: Final[dict[str, Build]] = {
     "dollars": filled("$a "),
     "brackets-escaped": filled("\\[ a \\( b "),
     "bracket-lines": filled("\\[\n"),
-    "bracket-blocks": halves("\\[\n", "> \\]\n\n"),
     "begin-lines": filled("\\begin{a}\n"),
     "tags-nested": nested_tags,
     "tags-open": filled("<ctx>\n"),

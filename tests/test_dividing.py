@@ -68,11 +68,11 @@ PARTS: dict[str, tuple[str, int] | tuple[str, int, Frames]] = {
     "an item at lines": ("- w w w\n¦- w w w\n¦  w w w\n", 3),
     "a tag block at its blocks": ("<tag>\n\nw w\n\n¦w w\n\n</tag>\n\nw\n", 3),
     "a fence at blank lines, then lines": (
-        "```py w\nw w\n¦w w\n\n¦  w w\n\n¦w w\n¦w w\n```\n", 4,
-        [("", "\n```"), *[("```py w\n", "\n```")] * 3, ("```py w\n", "")],
+        "```txt w\nw w\n¦w w\n\n  w\n\n¦w w\nw\n```\n", 4,
+        [("", "\n```"), ("```txt w\n", "\n```"), ("```txt w\n", "")],
     ),
     "a fence without an end": (
-        "```\nw w\n¦w w\n\n¦  w w\n\n¦w w\n", 4, [("", "\n```"), *[("```\n", "\n```")] * 3],
+        "```\nw w\n¦w w\n\n  w w\n\n¦w w\n", 4, [("", "\n```"), *[("```\n", "\n```")] * 2],
     ),
     "a fence in a quote": (
         "> ~~~ py\n> w w\n¦> w w\n> ~~~\n", 3, [("", "\n~~~"), ("~~~ py\n", "")],
@@ -102,6 +102,39 @@ PARTS: dict[str, tuple[str, int] | tuple[str, int, Frames]] = {
         ],
     ),
 }  # fmt: skip
+
+
+# Code without a grammar. Frames, and the marks of the containers around it, have no words.
+CODE: dict[str, tuple[str, int]] = {
+    "at the least indented lines": ("w w\n  w w\n  w w\n¦w\n  w w w w\n", 6),
+    "then one level further in": ("w\n  w w\n    w\n¦  w w\n    w\n    w\n", 5),
+    "at blank lines first": ("w w\nw w\n\n¦w w\nw w\nw w\n", 7),
+    "but not at deeper ones": ("w w\n\n  w w\n¦w w\n\n  w w\n", 4),
+    "after what closes": ("w {\n  w w\n\n}\n¦w {\n  w w\n}\n", 3),
+    "a bracket below its line": ("w w\n{\n    w w\n}\n¦w w\n{\n\tw w\n}\n", 4),
+    "a bracket that begins a value": ("[\n  {\n    w: w\n  },\n¦  {\n    w: w\n  }\n]\n", 3),
+    "from its middle on": ("    w w\n¦  w w\n    w w\n¦w w\n", 4),
+    "a diff's files, hunks, and lines without a first column": (
+        ("diff --git w\nindex w\n--- w\n+++ w\n@@ w @@\n+w w\n+  w w\n¦@@ w @@\n w w\n w w\n¦"
+        "Index: w\n====\n--- w\n+++ w\n@@ w @@\n w w\n¦--- w\n+++ w\n w w\n+w w\n-  w w\n"), 10,
+    ),
+    "a diff without headers": ("- w w\n+ w w\n+   w w\n¦--- w\n+ w w\n", 6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CODE)
+@pytest.mark.parametrize(
+    ("first", "rest"), [("", ""), ("> ", "> "), ("- ", "  "), ("> 1. ", ">    ")]
+)
+def test_code_without_a_grammar(name: str, first: str, rest: str) -> None:
+    code, budget = CODE[name]
+    info = "diff" if "diff" in name else ""
+    opening, *lines = f"```{info}\n{code}```\n".splitlines(keepends=True)
+    inner = ((line.startswith("¦"), line.lstrip("¦")) for line in lines)
+    marked = first + opening + "".join("¦" * cut + rest + line for cut, line in inner)
+    text = marked.replace("¦", "")
+    chunks = check_promises(text, config(budget))
+    assert cuts(text, [chunk.start_index for chunk in chunks[1:]]) == marked
 
 
 @pytest.mark.parametrize("case", PARTS.values(), ids=PARTS)

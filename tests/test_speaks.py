@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -25,11 +24,8 @@ _CASES: Final = [
 _LATER: Final = {
     "liquid-highlight": "code in tags of Liquid and Hugo",
     "pandoc-grid-table": "tables of Pandoc",
-    "diff-fence": "cuts inside diffs",
     "figure-caption": "captions of figures",
 }
-if find_spec("tree_sitter") is None:
-    _LATER["yaml-fence"] = "code without blank lines, without a grammar"
 
 
 def marked(case: dict[str, Any]) -> Any:

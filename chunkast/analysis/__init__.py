@@ -10,12 +10,13 @@ from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.analysis.structure import Point, Stretch, Structure
-from chunkast.analysis.syntax import SyntaxPoint
+from chunkast.analysis.syntax import CELL_OPTION, SyntaxPoint
 from chunkast.analysis.walk import INSIDE
 from chunkast.config import ChunkConfig
 from chunkast.model import Analysis
 
 __all__ = (
+    "CELL_OPTION",
     "INSIDE",
     "DocumentContext",
     "DocumentDraft",

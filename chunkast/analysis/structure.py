@@ -20,7 +20,7 @@ from chunkast.analysis.headed import Headed, HeadedLeaves, headed_in, is_label
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
 from chunkast.analysis.openers import Openers
-from chunkast.analysis.syntax import Margin, SyntaxPoint, fence_points, margin_of
+from chunkast.analysis.syntax import Margin, SyntaxPoint, code_points, margin_of
 from chunkast.analysis.walk import HEADING_KINDS, INSIDE, BlockWalk, line_end
 from chunkast.code import Outliner
 from chunkast.config import ChunkConfig
@@ -280,8 +280,8 @@ class Structure:
         return Outliner(least)
 
     def definitions(self, leaf: Block, outliner: Outliner) -> list[SyntaxPoint]:
-        """Return the points before the definitions and statements of the code in a fence."""
-        return fence_points(self.parsed, leaf, outliner, self._config.score_table)
+        """Return the points before the definitions and statements of a leaf of code."""
+        return code_points(self.parsed, leaf, outliner, self._config.score_table)
 
     def margin(self, leaf: Block) -> Margin:
         """Return the marks of containers before the lines of a fence."""

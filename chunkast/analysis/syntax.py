@@ -1,18 +1,24 @@
-"""Break points inside code, found by its syntax if a grammar for its language is installed."""
+"""Break points inside code, found by its syntax, or by its indentation without a grammar."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from chunkast.code import Item, Outliner, language_named, versions
+from chunkast.code import Item, Outliner, indented_items, language_named, versions
 from chunkast.markdown.fence_lines import opening_column
 from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.lines import marks_end
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
-__all__ = ("Margin", "SyntaxPoint", "fence_points", "margin_of", "scored")
+__all__ = ("CELL_OPTION", "Margin", "SyntaxPoint", "code_points", "margin_of", "scored")
+
+# An option of a code cell, which belongs to the opening line.
+CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +68,44 @@ def scored(
     return points
 
 
-def fence_points(
-    text: str, fence: Block, outliner: Outliner, scores: Mapping[str, float]
+def code_points(
+    text: str, leaf: Block, outliner: Outliner, scores: Mapping[str, float]
 ) -> list[SyntaxPoint]:
-    """Return the break points inside a fence, sorted by position.
+    """Return the break points inside a leaf of code, sorted by position.
 
-    The list is empty if no grammar is installed for the fence's language.
+    If no grammar is installed for a fence's language, they are found by indentation.
     """
-    language = language_named(fence.info)
-    if not CONSTRUCTS[fence.kind].fenced or language is None or not versions():
+    row = CONSTRUCTS[leaf.kind]
+    if row.shape != "code":
         return []
-    starts = line_starts(text, fence.start, fence.end)
-    positions = starts[1 : len(starts) - 1 - fence.closed]
-    margin = margin_of(text, fence)
+    starts = line_starts(text, leaf.start, leaf.end)
+    positions = starts[row.fenced : len(starts) - 1 - (row.fenced and leaf.closed)]
+    margin = margin_of(text, leaf)
     lines = [
         margin.without(text[start:end].rstrip("\r\n"))
-        for start, end in zip(positions, starts[2:], strict=False)
+        for start, end in zip(positions, starts[row.fenced + 1 :], strict=False)
     ]
-    return scored(outliner.items(lines, language), lines, positions, scores)
+    language = language_named(leaf.info) if row.fenced and versions() else None
+    items = outliner.items(lines, language) if language is not None else []
+    if items:
+        return scored(items, lines, positions, scores)
+    options = sum(1 for _ in takewhile(CELL_OPTION.match, lines))
+    least, most = scores["line"], scores["blank-line"]
+    points: list[SyntaxPoint] = []
+    for item in indented_items(lines, leaf.info):
+        leads = item.first or 0 < item.line <= options
+        kind = "lead-in" if leads else item.kind
+        score = scores[kind] if leads else least + (most - least) / (1 + item.depth)
+        points.append(SyntaxPoint(item.depth, BreakPoint(positions[item.line], score, kind)))
+    return points
 
 
 def margin_of(text: str, leaf: Block) -> Margin:
-    """Return the margin of a fence; of another leaf, it is empty."""
-    if not CONSTRUCTS[leaf.kind].fenced:
-        return Margin(0, "")
+    """Return the margin of a leaf; of one that is not fenced, it ends with the quote marks."""
     # The prefix before the fence also precedes its code: quote marks, or as many blanks as an
     # item's marker has characters.
-    width = opening_column(text, leaf)
+    if CONSTRUCTS[leaf.kind].fenced:
+        width = opening_column(text, leaf)
+    else:
+        width = text[leaf.start : marks_end(text, leaf.start, leaf.end)].rfind(">") + 1
     return Margin(width, " \t>" if ">" in text[leaf.start : leaf.start + width] else " \t")

@@ -1,7 +1,8 @@
-"""Source code: its languages, and outlines made with tree-sitter (the ``code`` extra)."""
+"""Source code: its languages, and outlines by tree-sitter (the ``code`` extra) or indentation."""
 
 from chunkast.code.definitions import Item, Outliner
 from chunkast.code.grammars import versions
+from chunkast.code.indented import indented_items
 from chunkast.code.languages import ENDINGS, Language, language_named, language_of
 
 __all__ = (
@@ -9,6 +10,7 @@ __all__ = (
     "Item",
     "Language",
     "Outliner",
+    "indented_items",
     "language_named",
     "language_of",
     "versions",

@@ -28,13 +28,13 @@ from chunkast.code.nodes import (
     title_of,
 )
 
-__all__ = ("Item", "Outliner")
+__all__ = ("CONTINUES", "Item", "Outliner")
 
 _MASKED = re.compile(r"[^\t\x20-\x7e]")
 _SKIPPED_BEFORE_HEADER = re.compile(r"\s*(?:@|#(?!\w)|//|/\*|\*|$)")
 _LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
 # A line that continues the statement whose body ends before it.
-_CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
+CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # A window is broken when more than one in ``_ERROR_SHARE`` of its characters, and more than
 # ``_FEW_ERRORS`` characters, are syntax errors.
@@ -271,7 +271,7 @@ class _CodeReader:
                 continue
             next_row = item.last + 1
             line = next((line for line in self.lines[next_row:stop] if line.strip()), None)
-            if line is not None and indentation(line) <= column and not _CONTINUES.match(line):
+            if line is not None and indentation(line) <= column and not CONTINUES.match(line):
                 return next_row
         return at
 
@@ -312,7 +312,7 @@ class _CodeReader:
             if end == last or _size(header) > _MAX_CONTEXT:
                 return end
             line = self.lines[end]
-            if not _CONTINUES.match(line):
+            if not CONTINUES.match(line):
                 text = line.strip()
                 return end + (text[:1] in _BRACKETS.values() or text == "end")
             # All branches of a statement have one context.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from chunkast.analysis import Inside, Structure, SyntaxPoint
+from chunkast.analysis import CELL_OPTION, Inside, Structure, SyntaxPoint
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
 from chunkast.model import Block, BreakPoint
@@ -24,7 +24,6 @@ __all__ = ("Body", "Level", "grapheme_levels", "levels_of")
 Level: TypeAlias = Callable[[int, int], Iterable[BreakPoint]]
 
 _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
-_CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 # In a first pass, word and cluster points are at least this share of the budget apart.
 _STEP_SHARE: Final = 32
 # The number of characters counted to estimate the characters per token.
@@ -33,8 +32,9 @@ _SAMPLE: Final = 64
 _CELL_SHARE: Final = 0.2
 # The kinds whose first and last line belong to the lines between them.
 _DELIMITED: Final = frozenset({"fence", "math", "front-matter"})
-# Code is divided at its syntax to this depth, then at lines.
-_SYNTAX_DEPTH: Final = 12
+# Code is divided at its syntax to this depth, then at lines. Without a grammar, a level of
+# indentation has two depths.
+_SYNTAX_DEPTH: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class Body:
 
     def definitions(self, start: int, end: int) -> list[BreakPoint]:
         """Return the points before the outermost definitions and statements in a span of code."""
-        inside = [item for item in self.syntax if start < item.point.pos < end]
+        first = bisect_right(self.syntax, start, key=_position)
+        inside = self.syntax[first : bisect_left(self.syntax, end, key=_position)]
         depth = min((item.depth for item in inside if self.is_free(item.point.pos)), default=0)
         return [item.point for item in inside if item.depth == depth]
 
@@ -121,7 +122,7 @@ class Body:
         for number, (pos, after_blank) in enumerate(rows):
             first = 0 < number == head
             # The options of a code cell belong to its opening line.
-            head += first and _CELL_OPTION.match(text, pos) is not None
+            head += first and CELL_OPTION.match(text, pos) is not None
             if pos == self.opened:
                 continue
             if first or (closing and number == len(rows) - 1):
@@ -195,6 +196,10 @@ class Body:
         tokens = self.costs.tokens(start, end)
         step = max(1, self.costs.budget // _STEP_SHARE)
         return max(1, (end - start) * step // max(tokens, 1))
+
+
+def _position(item: SyntaxPoint) -> int:
+    return item.point.pos
 
 
 def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
