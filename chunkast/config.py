@@ -43,6 +43,9 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # From a line that begins with seven "<" to one that begins with seven ">", with "=======" between
     # them, is one block, as in merges and in the edits of coding agents.
     "conflicts": True,
+    # The lines from "{% highlight x %}" or "{{< highlight x >}}" to the closing tag, and the same
+    # for code, codeblock and code-toggle, are a fence, unless a fence is right inside.
+    "liquid": True,
     # The text from <table> to </table>, blank lines included, is one table with rows and cells,
     # unless it contains a list, a fence or a heading.
     "html_tables": True,

@@ -178,6 +178,8 @@ CASES: Final[dict[str, Build]] = {
     "conflicts": halves("<<<<<<< a\n=======\n", ">>>>>>> a\n", "x\n"),
     "conflicts-open": filled("<<<<<<< a\n=======\n\n"),
     "conflicts-in-quotes": growing(lambda number: "> " * (number % 60) + "<<<<<<< a\n=======\n"),
+    "highlights-open": filled("{% highlight a %}\n\n{{< code >}}\n\n"),
+    "highlights-in-quotes": growing(lambda number: "> " * (number % 60) + "{% highlight a %}\n"),
     "captions": filled("Table 1: a\n\n<table></table>\n\n"),
     "bold-headings": filled("**a**\n\n"),
     "bullets-in-links": filled("[a\n• b]("),

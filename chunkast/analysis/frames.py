@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from chunkast.markdown.fence_lines import opening_line
+from chunkast.markdown.fence_lines import closing_line, opening_line
 from chunkast.markdown.html_tables import HtmlTables, tags_around
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.pipe_tables import cell_spans, padding_at
@@ -42,10 +42,9 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
     starts = line_starts(text, leaf.start, leaf.end)
     row = CONSTRUCTS[leaf.kind]
     if row.fenced and len(starts) > 2:
-        opening = opening_line(text, leaf)
-        run = opening[: len(opening) - len(opening.lstrip(opening[:1]))]
         last = starts[-2] if leaf.closed else leaf.end
-        yield Frame(leaf.start, last, opening + "\n", "\n" + run)
+        opening, closing = opening_line(text, leaf), closing_line(text, leaf, last)
+        yield Frame(leaf.start, last, opening + "\n", "\n" + closing)
     elif row.shape == "table" and len(starts) > 3:
         yield from _table_frames(text, leaf.end, starts, cuts)
     elif row.shape == "html-table":

@@ -9,10 +9,12 @@ from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("FENCE", "Fences", "closes", "opening_column", "opening_line")
+__all__ = ("FENCE", "Fences", "closes", "closing_line", "opening_column", "opening_line")
 
 # The marks that open a fence, and the info string. No run of marks is searched twice.
 FENCE: Final = re.compile(r"(?P<run>`{3,}(?!`)(?![^\r\n]*`)|~{3,})(?P<info>[^\r\n]*)")
+# The opening of a fence, or a tag in place of it.
+_OPENING = re.compile(rf"{FENCE.pattern}|\{{[%{{][^\r\n]*")
 
 
 def closes(line: str, run: str) -> bool:
@@ -22,13 +24,21 @@ def closes(line: str, run: str) -> bool:
 
 def opening_line(text: str, fence: Block) -> str:
     """Return a fence's opening line without its indentation or container prefix."""
-    opening = FENCE.search(text, fence.start, fence.end)
+    opening = _OPENING.search(text, fence.start, fence.end)
     return opening[0].rstrip(WHITE_SPACE) if opening else ""
+
+
+def closing_line(text: str, fence: Block, last: int) -> str:
+    """Return the line that closes a fence; it begins at ``last``, unless it is missing."""
+    opening = _OPENING.search(text, fence.start, fence.end)
+    if opening is None or opening["run"]:
+        return opening["run"] if opening else ""
+    return text[last : fence.end].strip(WHITE_SPACE + ">")
 
 
 def opening_column(text: str, fence: Block) -> int:
     """Return the number of characters before the fence marker on a fence's opening line."""
-    opening = FENCE.search(text, fence.start, fence.end)
+    opening = _OPENING.search(text, fence.start, fence.end)
     return opening.start() - fence.start if opening else 0
 
 

@@ -23,6 +23,7 @@ from chunkast.markdown.dialects.containers import MARKERS, container_rule
 from chunkast.markdown.dialects.definition_lists import add_definitions, may_define
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
+from chunkast.markdown.dialects.liquid import highlight_block, may_highlight
 from chunkast.markdown.dialects.paragraphs import (
     arrange_bold,
     arrange_captions,
@@ -115,6 +116,7 @@ _ROWS: Final = (
         "admonitions", rule=container_rule(MARKERS["admonitions"]), begins={"admonition": "!?="}
     ),
     Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=may_conflict),
+    Dialect("liquid", rule=highlight_block, begins={"highlight": "{"}, needs=may_highlight),
     Dialect(
         "attributes",
         rule=target_line,
