@@ -46,6 +46,9 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # The lines from "{% highlight x %}" or "{{< highlight x >}}" to the closing tag, and the same
     # for code, codeblock and code-toggle, are a fence, unless a fence is right inside.
     "liquid": True,
+    # Pandoc's grid, simple and multiline tables. Two or more runs of three dashes below a line are the
+    # header of a table, if the line is blank between them.
+    "text_tables": True,
     # The text from <table> to </table>, blank lines included, is one table with rows and cells,
     # unless it contains a list, a fence or a heading.
     "html_tables": True,

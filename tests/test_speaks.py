@@ -22,7 +22,6 @@ _CASES: Final = [
 ]
 # What these need is not there yet.
 _LATER: Final = {
-    "pandoc-grid-table": "tables of Pandoc",
     "figure-caption": "captions of figures",
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from chunkast.markdown.dialects.text_tables import text_rows
 from chunkast.markdown.fence_lines import closing_line, opening_line
 from chunkast.markdown.html_tables import HtmlTables, tags_around
 from chunkast.markdown.kinds import CONSTRUCTS
@@ -47,6 +48,10 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
         yield Frame(leaf.start, last, opening + "\n", "\n" + closing)
     elif row.shape == "table" and len(starts) > 3:
         yield from _table_frames(text, leaf.end, starts, cuts)
+    elif row.shape == "text-table":
+        header, _ = text_rows(text, leaf)
+        if header > leaf.start:
+            yield Frame(header - 1, leaf.end, text[leaf.start : header])
     elif row.shape == "html-table":
         inside = (pos for pos in cuts if pos < leaf.end)
         around = list(tags_around(text, tables, inside))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from chunkast.markdown.dialects import item_marks
+from chunkast.markdown.dialects.text_tables import text_rows
 from chunkast.markdown.html_tables import HtmlTables, html_tables
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS
@@ -121,6 +122,10 @@ class Insides:
         marks = (*self._items, TURN) if has_turns(prose.text) else self._items
         sentences = list(prose.sentences(spans, self._language, marks))
         return InlineText(sentences, marks, prose, spans)
+
+    def text_rows(self, leaf: Block) -> tuple[int, list[int]]:
+        """Return the end of the header of one of Pandoc's tables, and the starts of later rows."""
+        return text_rows(self._parsed, leaf)
 
     def cells(self, start: int, end: int) -> Iterator[Cell]:
         """Yield the cells in the row of a pipe table at ``[start, end)``, or in a part of a row."""

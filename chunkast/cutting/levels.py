@@ -235,6 +235,13 @@ def _html_table_levels(body: Body) -> list[Level]:
     ]
 
 
+def _text_table_levels(body: Body) -> list[Level]:
+    header, rows = body.structure.insides.text_rows(body.leaf)
+    starts = line_starts(body.text, body.leaf.start, body.leaf.end)
+    lines = starts[bisect_right(starts, header) :]
+    return [body.level(rows, "row"), body.level(lines, "line"), body.level([header], "lead-in")]
+
+
 def _table_levels(body: Body) -> list[Level]:
     sentences = body.level(body.sentences, "sentence", _CELL_SHARE)
     return [body.rows, body.all_lines, body.cells, sentences, body.cell_edges]
@@ -246,5 +253,6 @@ _LEVELS: Final[Mapping[str, Callable[[Body], list[Level]]]] = {
     "lines": lambda body: [body.lines],
     "html-table": _html_table_levels,
     "table": _table_levels,
+    "text-table": _text_table_levels,
     "container": lambda _: [],
 }

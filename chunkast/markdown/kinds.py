@@ -21,7 +21,7 @@ __all__ = (
     "remove_construct",
 )
 
-Shape = Literal["prose", "code", "table", "html-table", "lines", "container"]
+Shape = Literal["prose", "code", "table", "text-table", "html-table", "lines", "container"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,8 @@ _ROWS: Final = (
     # The lines of a definition in a source file before its body.
     Construct("signature", "code", heads=True),
     _own("table", "table", "table_open"),
+    # A table of Pandoc.
+    _own("text-table", "text-table", "text_table", score="table", named="table"),
     _own("html-table", "html-table"),
     # The caption before a table, and the one after a table.
     Construct("caption", "prose", heads=True, named="paragraph"),

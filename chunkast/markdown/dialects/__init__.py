@@ -31,6 +31,7 @@ from chunkast.markdown.dialects.paragraphs import (
 )
 from chunkast.markdown.dialects.tabs import arrange_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
+from chunkast.markdown.dialects.text_tables import may_have_text_tables, text_table
 from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
@@ -54,7 +55,8 @@ class Dialect:
 
     switch: enables a plugin, a rule or an option of the parser.
     rule: a rule for blocks, which may interrupt text and is tried before fences.
-    begins: the name of the block rule, with the characters that its blocks can begin with.
+    begins: the name of the block rule, with the characters that its blocks can begin with. By
+        default, the name is the extension's, and blocks begin with any character.
     read: replaces lines (ended by ``\n``) that the parser does not understand, one for one.
     arrange: changes the tree after the parse.
     attached: a pattern for the first line of blocks that stay with the block before them.
@@ -85,7 +87,7 @@ class Dialect:
         if self.switch is not None:
             self.switch(md)
         if self.rule is not None:
-            (name,) = self.begins
+            name = next(iter(self.begins), self.extension)
             md.block.ruler.before("fence", name, self.rule, {"alt": _INTERRUPTED})
 
 
@@ -117,6 +119,7 @@ _ROWS: Final = (
     ),
     Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=may_conflict),
     Dialect("liquid", rule=highlight_block, begins={"highlight": "{"}, needs=may_highlight),
+    Dialect("text_tables", rule=text_table, needs=may_have_text_tables),
     Dialect(
         "attributes",
         rule=target_line,

@@ -26,10 +26,10 @@ from chunkast.model import Block
 
 __all__ = ("arrange_bold", "arrange_captions", "arrange_contents", "bold_title")
 
-_TABLES: Final[frozenset[Shape]] = frozenset({"table", "html-table"})
+_TABLES: Final[frozenset[Shape]] = frozenset({"table", "text-table", "html-table"})
 _CAPTION = re.compile(
-    r":[ \t]+\S|[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)"
-    r"[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
+    r"(?:table)?:[ \t]+\S|[ \t>*_+\-]*(?:<\w+>[*_]*)?"
+    r"(?:table|tab\.|tabelle|tableau|tabla|tabella|表)[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
     re.IGNORECASE,
 )
 # A longer paragraph is not a caption, or not a heading.
@@ -74,7 +74,7 @@ def arrange_captions(text: str, tree: Block, signs: Signs) -> Arranged:
                 blocks[number] = relabelled("caption" if is_before else "legend", blocks[number])
         return blocks
 
-    has_tables = "table" in signs.kinds or signs.may_open("table", "TABLE")
+    has_tables = not signs.kinds.isdisjoint(_TABLES) or signs.may_open("table", "TABLE")
     return (rearranged(tree, with_captions) if has_tables else tree), []
 
 
