@@ -31,9 +31,7 @@ def opening_line(text: str, fence: Block) -> str:
 def closing_line(text: str, fence: Block, last: int) -> str:
     """Return the line that closes a fence; it begins at ``last``, unless it is missing."""
     opening = _OPENING.search(text, fence.start, fence.end)
-    if opening is None or opening["run"]:
-        return opening["run"] if opening else ""
-    return text[last : fence.end].strip(WHITE_SPACE + ">")
+    return (opening and opening["run"]) or text[last : fence.end].strip(WHITE_SPACE + ">")
 
 
 def opening_column(text: str, fence: Block) -> int:

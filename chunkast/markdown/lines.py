@@ -1,4 +1,4 @@
-"""Find the markers at the start of a line, and remove the indentation of lines."""
+"""Find the markers at the start of a line, remove the indentation of lines, and add leaves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("SHIFTED", "marks_end", "unindent")
+__all__ = ("SHIFTED", "add_leaf", "marks_end", "unindent")
 
 # The key in the parser's environment that is set once a rule moves the starts of lines, to the
 # number of lines that may still be moved. A line may be moved a few times, on average, so that
@@ -16,6 +16,17 @@ SHIFTED: Final = "chunkast_shifted"
 _MAX_SHIFTS: Final = 40
 # A quote's or an item's marker, or blanks.
 _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
+
+
+def add_leaf(
+    state: StateBlock, kind: str, first: int, after: int, *, silent: bool = False, info: str = ""
+) -> bool:
+    """Add a leaf over the lines ``[first, after)`` unless ``silent``; return whether there are any."""
+    if after > first and not silent:
+        token = state.push(kind, "", 0)
+        token.map, token.info = [first, after], info
+        state.line = after
+    return after > first
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:

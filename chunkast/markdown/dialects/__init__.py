@@ -18,12 +18,12 @@ from chunkast.markdown.blocks import Arranged, Signs
 from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.anchors import target_line
 from chunkast.markdown.dialects.answers import answer_line
-from chunkast.markdown.dialects.conflicts import conflict_block, may_conflict
+from chunkast.markdown.dialects.conflicts import MAY_CONFLICT, conflict_block
 from chunkast.markdown.dialects.containers import MARKERS, container_rule
-from chunkast.markdown.dialects.definition_lists import add_definitions, may_define
+from chunkast.markdown.dialects.definition_lists import MAY_DEFINE, add_definitions
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
-from chunkast.markdown.dialects.liquid import highlight_block, may_highlight
+from chunkast.markdown.dialects.liquid import MAY_HIGHLIGHT, highlight_block
 from chunkast.markdown.dialects.paragraphs import (
     arrange_bold,
     arrange_captions,
@@ -31,7 +31,7 @@ from chunkast.markdown.dialects.paragraphs import (
 )
 from chunkast.markdown.dialects.tabs import arrange_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
-from chunkast.markdown.dialects.text_tables import may_have_text_tables, text_table
+from chunkast.markdown.dialects.text_tables import MAY_HAVE_TABLES, text_table
 from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
@@ -66,7 +66,7 @@ class Dialect:
         precedes.
     items: a pattern for lines inside a paragraph that begin a list item.
     constructs: the kinds of blocks that the rule adds.
-    needs: returns whether the dialect may make a difference to a text; the parser's input.
+    needs: returns a true value if the dialect may make a difference to a text; the parser's input.
     """
 
     extension: str
@@ -80,7 +80,7 @@ class Dialect:
     titles: Mapping[str, tuple[str, TitleRule]] = field(default_factory=dict)
     items: re.Pattern[str] | None = None
     constructs: tuple[Construct, ...] = ()
-    needs: Callable[[str], bool] | None = None
+    needs: Callable[[str], object] | None = None
 
     def add_to(self, md: MarkdownIt) -> None:
         """Add the dialect's block rules to a parser."""
@@ -117,9 +117,9 @@ _ROWS: Final = (
     Dialect(
         "admonitions", rule=container_rule(MARKERS["admonitions"]), begins={"admonition": "!?="}
     ),
-    Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=may_conflict),
-    Dialect("liquid", rule=highlight_block, begins={"highlight": "{"}, needs=may_highlight),
-    Dialect("text_tables", rule=text_table, needs=may_have_text_tables),
+    Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=MAY_CONFLICT.search),
+    Dialect("liquid", rule=highlight_block, begins={"highlight": "{"}, needs=MAY_HIGHLIGHT.search),
+    Dialect("text_tables", rule=text_table, needs=MAY_HAVE_TABLES.search),
     Dialect(
         "attributes",
         rule=target_line,
@@ -176,7 +176,7 @@ _ROWS: Final = (
     ),
     Dialect("deflists", deflist_plugin),
     # After the row that reads more.
-    Dialect("definitions", add_definitions, needs=may_define),
+    Dialect("definitions", add_definitions, needs=MAY_DEFINE.search),
     Dialect("autolinks", inline={"h": links.bare_url, "w": links.bare_url}),
     Dialect(
         "wikilinks",

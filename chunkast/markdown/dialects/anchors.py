@@ -14,6 +14,8 @@ from urllib.parse import unquote
 import regex
 from markdown_it.rules_block import StateBlock
 
+from chunkast.markdown.lines import add_leaf
+
 __all__ = ("ANCHORS", "BARE_MARKS", "TitleText", "attribute_of", "names_in", "target_line")
 
 # A target on a line of its own.
@@ -61,10 +63,7 @@ def target_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
     at = state.bMarks[start] + state.tShift[start]
     if state.is_code_block(start) or not _TARGET.match(state.src[at : state.eMarks[start]]):
         return False
-    if not silent:
-        state.push("target", "", 0).map = [start, start + 1]
-        state.line = start + 1
-    return True
+    return add_leaf(state, "target", start, start + 1, silent=silent)
 
 
 class TitleText:

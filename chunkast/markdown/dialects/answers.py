@@ -13,6 +13,7 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.fence_lines import FENCE, closes
+from chunkast.markdown.lines import add_leaf
 
 __all__ = ("answer_line",)
 
@@ -28,10 +29,7 @@ def answer_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
         lines = state.env[_KEY] = _outer_fence(state.src)
     if start not in lines:
         return False
-    if not silent:
-        state.push(lines[start], "", 0).map = [start, start + 1]
-        state.line = start + 1
-    return True
+    return add_leaf(state, lines[start], start, start + 1, silent=silent)
 
 
 def _outer_fence(text: str) -> dict[int, str]:

@@ -11,38 +11,46 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import line_text
+from chunkast.markdown.lines import add_leaf
 
-__all__ = ("conflict_block", "may_conflict")
+__all__ = ("MAY_CONFLICT", "after_closer", "conflict_block")
 
+# Matches in any text with conflict markers.
+MAY_CONFLICT: Final = re.compile("<<<<<<<")
 _OPENER = re.compile(r"<{7}(?=[ \t\n]|\Z)")
 _CLOSER = re.compile(r">{7}(?![^ \t])")
 _SEPARATOR: Final = "======="
-_KEY: Final = "chunkast_conflicts"
-
-
-def may_conflict(text: str) -> bool:
-    """Return whether ``text`` may have conflict markers."""
-    return "<<<<<<<" in text
+_KEY: Final = "chunkast_closing"
 
 
 def conflict_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse the lines from an opening marker to the next closing one in the same container."""
-    opener = _OPENER.match(state.src, state.bMarks[start] + state.tShift[start])
-    # By level: the line before which no conflict ends, so that open markers take linear time.
-    searched: dict[int, int] = state.env.setdefault(_KEY, {})
-    if opener is None or state.is_code_block(start) or start < searched.get(state.level, 0):
+    if not _OPENER.match(state.src, state.bMarks[start] + state.tShift[start]):
         return False
-    separated, line = False, start + 1
-    while line < end:
+    after = after_closer(state, start, end, _CLOSER, _SEPARATOR)
+    return add_leaf(state, "conflict", start, after, silent=silent)
+
+
+def after_closer(
+    state: StateBlock, start: int, end: int, closer: re.Pattern[str], separator: str = ""
+) -> int:
+    """Return the line after the first one in the container that ``closer`` matches, or 0.
+
+    The line ``separator``, if any, must be between it and the opening line ``start``.
+    """
+    # By level and pattern: the line before which nothing is closed, so that the time is linear.
+    searched: dict[tuple[int, str], int] = state.env.setdefault(_KEY, {})
+    key = state.level, closer.pattern
+    if state.is_code_block(start) or start < searched.get(key, 0):
+        return 0
+    separated, line = not separator, start + 1
+    while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
         text = line_text(state, line)
-        if _CLOSER.match(text) or (text and state.sCount[line] < state.blkIndent):
+        if closer.match(text):
+            if separated:
+                return line + 1
             break
-        separated = separated or text == _SEPARATOR
+        separated = separated or text == separator
         line += 1
-    if line == end or not separated or state.sCount[line] < state.blkIndent:
-        searched[state.level] = line
-        return False
-    if not silent:
-        state.push("conflict", "", 0).map = [start, line + 1]
-        state.line = line + 1
-    return True
+    searched[key] = line
+    return 0

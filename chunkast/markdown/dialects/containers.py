@@ -27,7 +27,7 @@ from typing import Final, NamedTuple, TypeAlias
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.fence_lines import Fences
-from chunkast.markdown.lines import marks_end, unindent
+from chunkast.markdown.lines import add_leaf, marks_end, unindent
 from chunkast.markdown.open_elements import OpenElements
 
 __all__ = ("MARKERS", "Marker", "container_rule", "line_text")
@@ -138,7 +138,7 @@ def container_rule(markers: Sequence[Marker]) -> Callable[[StateBlock, int, int,
             return False
         line = line_text(state, start_line)
         if _CLOSER.fullmatch(line):
-            return silent or _directive(state, start_line, start_line + 1)
+            return add_leaf(state, "directive", start_line, start_line + 1, silent=silent)
         return any(
             _container(state, markers, (marker, opening), start_line, end_line, silent)
             for marker in markers
@@ -151,13 +151,6 @@ def container_rule(markers: Sequence[Marker]) -> Callable[[StateBlock, int, int,
 def line_text(state: StateBlock, line: int) -> str:
     """Return a line without its containers' prefixes and surrounding white space."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
-
-
-def _directive(state: StateBlock, first: int, after: int) -> bool:
-    """Add a leaf over the lines ``[first, after)``."""
-    state.push("directive", "", 0).map = [first, after]
-    state.line = after
-    return True
 
 
 def _container(  # noqa: PLR0917 - as the parser's own methods
@@ -184,7 +177,7 @@ def _container(  # noqa: PLR0917 - as the parser's own methods
         return True
     info = opening[2].strip()
     if is_text or _VERBATIM.match(info):
-        return _directive(state, first, first + 1 if is_text else after)
+        return add_leaf(state, "directive", first, first + 1 if is_text else after)
     if marker.named:
         unindent(state, first, first + 1, last)
     outer = state.parentType, state.lineMax, state.blkIndent

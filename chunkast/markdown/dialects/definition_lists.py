@@ -17,18 +17,13 @@ from mdit_py_plugins.deflist import deflist_plugin
 from chunkast.markdown.dialects.containers import line_text
 from chunkast.markdown.pipe_tables import count_delimiters
 
-__all__ = ("add_definitions", "may_define")
+__all__ = ("MAY_DEFINE", "add_definitions")
 
 # Matches in any text with a definition.
-_DEFINITION = re.compile(r"\n[ \t>]*:[ \t]")
+MAY_DEFINE: Final = re.compile(r"\n[ \t>]*:[ \t]")
 _NEXT_LINE = re.compile(r":[ \t]+\S")
 _AFTER_BLANK = re.compile(r":(?: {3}|\t)[ \t]*\S")
 _RULE: Final = "deflist"
-
-
-def may_define(text: str) -> bool:
-    """Return whether ``text`` may have definitions."""
-    return _DEFINITION.search(text) is not None
 
 
 def add_definitions(md: MarkdownIt) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
-from chunkast.markdown.lines import unindent
+from chunkast.markdown.lines import add_leaf, unindent
 
 __all__ = ("mdx_block",)
 
@@ -68,8 +68,7 @@ def mdx_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         # Only a line without indentation, which does not interrupt a paragraph.
         if silent or (at and state.src[at - 1] != "\n") or not _STATEMENT.match(state.src, at):
             return False
-        _add(state, "esm", start, _statement_end(state, mdx, start, end))
-        return True
+        return add_leaf(state, "esm", start, _statement_end(state, mdx, start, end))
     last = state.eMarks[end - 1]
     if mdx.allowance <= 0 or ">" in state.src[state.src.rfind("\n", 0, at) + 1 : at]:
         last = state.eMarks[start]  # only items that end on their line, as always in a quote
@@ -83,15 +82,8 @@ def mdx_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         following = start + 1 + state.src.count("\n", at, after)
         if opened:
             _shift(state, mdx, opened[0], start, following)
-        _add(state, "jsx", start, following, _info(opened, closed))
+        add_leaf(state, "jsx", start, following, info=_info(opened, closed))
     return True
-
-
-def _add(state: StateBlock, kind: str, start: int, end: int, info: str = "") -> None:
-    token = state.push(kind, "", 0)
-    token.map = [start, end]
-    token.info = info
-    state.line = end
 
 
 def _statement_end(state: StateBlock, mdx: _Mdx, start: int, end: int) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.lines import marks_end
+from chunkast.markdown.lines import add_leaf, marks_end
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("BLOCK_ID", "block_id", "comment", "comment_block", "read")
@@ -59,10 +59,7 @@ def comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool
     last_line = src[closing : state.eMarks[following - 1]]
     if following > end or not last_line.rstrip().endswith("%%"):
         return False
-    if not silent:
-        state.push("comment", "", 0).map = [start, following]
-        state.line = following
-    return True
+    return add_leaf(state, "comment", start, following, silent=silent)
 
 
 def comment(scanner: Scanner, pos: int) -> int:

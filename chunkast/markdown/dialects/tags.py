@@ -20,7 +20,7 @@ from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.blocks import Arranged, Pair, Signs, leaf_parts, rearranged
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.lines import marks_end
+from chunkast.markdown.lines import add_leaf, marks_end
 from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -114,9 +114,7 @@ def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         known.headings[state.level] = _heading_below(state, start, end)
     if known.headings[state.level] < 0:
         return False
-    state.push("html_block", "", 0).map = [start, start + 1]
-    state.line = start + 1
-    return True
+    return add_leaf(state, "html_block", start, start + 1)
 
 
 def _known_tags(text: str) -> _Known:

@@ -13,25 +13,22 @@ from unicodedata import east_asian_width
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import line_text
+from chunkast.markdown.lines import add_leaf
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
-__all__ = ("may_have_text_tables", "text_rows", "text_table")
+__all__ = ("MAY_HAVE_TABLES", "text_rows", "text_table")
 
-_MAY_HAVE = re.compile(r"^[ \t>]*(?:\+[:=\-]+\+|-{3,} +-{3})", re.MULTILINE)
+# Matches in any text with such tables.
+MAY_HAVE_TABLES: Final = re.compile(r"^[ \t>]*(?:\+[:=\-]+\+|-{3,} +-{3})", re.MULTILINE)
 # The lines between the rows of a grid table; a line below or above the rows of the others.
 _GRID = re.compile(r"\+(?:[:=\-]+\+)+")
 _DASHES = re.compile(r"-{3,}(?: +-{3,})*")
+_GRID_ROW = re.compile(r"[|+].*[|+]")
 _GAP = re.compile(r" +")
 # Below a header, and between two rows.
 _HEADER_END = re.compile(r"[ \t>]*(?:\+[=:+]+\+|-{3,}(?: +-{3,})+)[ \t\r\n]*")
 _ROW_END = re.compile(r"[ \t>]*(?:\+[:=+\-]+\+)?[ \t\r\n]*")
-_ROW_EDGES: Final = ("|", "+")
-
-
-def may_have_text_tables(text: str) -> bool:
-    """Return whether ``text`` may have such tables."""
-    return _MAY_HAVE.search(text) is not None
 
 
 def text_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -47,40 +44,27 @@ def text_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         after = _ruled_end(state, start, end, line)
     else:
         after = _simple_end(state, start, end)
-    if after and not silent:
-        state.push("text_table", "", 0).map = [start, after]
-        state.line = after
-    return after > 0
-
-
-def _is_inside(state: StateBlock, line: int, end: int) -> bool:
-    """Return whether ``line`` has text and is in the container."""
-    return line < end and not state.isEmpty(line) and state.sCount[line] >= state.blkIndent
+    return add_leaf(state, "text_table", start, after, silent=silent)
 
 
 def _grid_end(state: StateBlock, start: int, end: int) -> int:
     """Return the line after a grid table, or 0."""
-    line, after = start + 1, 0
-    while _is_inside(state, line, end):
+    after = 0
+    for line in range(start + 1, end):
         text = line_text(state, line)
-        if not text.startswith(_ROW_EDGES) or not text.endswith(_ROW_EDGES):
+        if state.sCount[line] < state.blkIndent or not _GRID_ROW.fullmatch(text):
             break
-        line += 1
-        if line > start + 2 and _GRID.fullmatch(text):
-            after = line
+        if line > start + 1 and _GRID.fullmatch(text):
+            after = line + 1
     return after
 
 
 def _simple_end(state: StateBlock, start: int, end: int) -> int:
     """Return the line after a simple table that begins with its header, or 0."""
-    line = start + 2
-    if not _is_inside(state, start + 1, end) or not _has_columns(state, start, start + 1):
+    if not _has_columns(state, start, start + 1, end):
         return 0
-    while _is_inside(state, line, end):
-        line += 1
-        if _DASHES.fullmatch(line_text(state, line - 1)):
-            break
-    return line if line > start + 2 else 0
+    last, rule = _next_rule(state, start + 2, end)
+    return last + bool(rule) if last > start + 2 else 0
 
 
 def _ruled_end(state: StateBlock, start: int, end: int, rule: str) -> int:
@@ -88,34 +72,37 @@ def _ruled_end(state: StateBlock, start: int, end: int, rule: str) -> int:
 
     Below one run of dashes is a header. Rows may be several lines, with blank lines between them.
     """
-    first = start
+    first, columns = start, rule
     if " " not in rule:
-        first = _next_dashes(state, start + 1, end, blanks=False)
-        header = first > start + 1 and " " in line_text(state, first)
-        if not header:
-            return 0
-    elif not _is_inside(state, start + 1, end) or not _has_columns(state, start + 1, start):
+        first, columns = _next_rule(state, start + 1, end)
+    elif not _has_columns(state, start + 1, start, end):
         return 0
-    last = _next_dashes(state, first + 1, end, blanks=True)
-    return last + 1 if last > first + 1 and len(line_text(state, last)) == len(rule) else 0
+    if " " not in columns or first == start + 1:
+        return 0
+    last, closing = _next_rule(state, first + 1, end, blanks=True)
+    return last + 1 if last > first + 1 and len(closing) == len(rule) else 0
 
 
-def _next_dashes(state: StateBlock, line: int, end: int, *, blanks: bool) -> int:
-    """Return the next line of dashes in the container, with or without blank lines before, or 0."""
-    while _is_inside(state, line, end) or (blanks and line < end and state.isEmpty(line)):
-        if _DASHES.fullmatch(line_text(state, line)):
-            return line
+def _next_rule(state: StateBlock, line: int, end: int, *, blanks: bool = False) -> tuple[int, str]:
+    """Return the next line of dashes and its text, or the end of the lines with text and ""."""
+    while line < end and (blanks if state.isEmpty(line) else state.sCount[line] >= state.blkIndent):
+        text = line_text(state, line)
+        if _DASHES.fullmatch(text):
+            return line, text
         line += 1
-    return 0
+    return line, ""
 
 
-def _has_columns(state: StateBlock, row: int, dashes: int) -> bool:
-    """Return whether ``dashes`` are several runs, and ``row`` is blank between them."""
-    rule, text = line_text(state, dashes), line_text(state, row)
+def _has_columns(state: StateBlock, row: int, columns: int, end: int) -> bool:
+    """Return whether ``columns`` is several runs of dashes, and ``row`` is blank between them."""
+    below = max(row, columns)
+    if below >= end or state.isEmpty(below) or state.sCount[below] < state.blkIndent:
+        return False
+    rule = line_text(state, columns)
     if " " not in rule or not _DASHES.fullmatch(rule):
         return False
-    text = "".join(char * (1 + (east_asian_width(char) in "WF")) for char in text)
-    shift = state.sCount[row] - state.sCount[dashes]
+    shift = state.sCount[row] - state.sCount[columns]
+    text = "".join(char * (1 + (east_asian_width(char) in "WF")) for char in line_text(state, row))
     text = " " * shift + text[max(-shift, 0) :]
     return not any(text[slice(*gap.span())].strip() for gap in _GAP.finditer(rule))
 
@@ -127,12 +114,10 @@ def text_rows(text: str, table: Block) -> tuple[int, list[int]]:
     """
     starts = line_starts(text, table.start, table.end)
     lines = [text[start:end] for start, end in pairwise(starts)]
-    headed = 0
-    if not _HEADER_END.fullmatch(lines[0]):
-        inside = range(1, len(lines) - 1)
-        headed = next((line for line in inside if _HEADER_END.fullmatch(lines[line])), 0)
-    header = starts[headed + 1] if headed else table.start
-    ends = [
-        after for after, line in zip(starts[1:], lines, strict=True) if _ROW_END.fullmatch(line)
-    ]
-    return header, [pos for pos in ends or starts if pos > header]
+    headers, rows = (
+        [after for after, line in zip(starts[1:], lines, strict=True) if edge.fullmatch(line)]
+        for edge in (_HEADER_END, _ROW_END)
+    )
+    # Dashes above the first row and below the last are no header.
+    header = table.start if not headers or headers[0] in (starts[1], table.end) else headers[0]
+    return header, [pos for pos in rows or starts if pos > header]
