@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from chunkast.markdown.dialects.text_tables import text_rows
-from chunkast.markdown.fence_lines import closing_line, opening_line
+from chunkast.markdown.fence_lines import around_code
 from chunkast.markdown.html_tables import HtmlTables, tags_around
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.pipe_tables import cell_spans, padding_at
@@ -44,7 +44,7 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
     row = CONSTRUCTS[leaf.kind]
     if row.fenced and len(starts) > 2:
         last = starts[-2] if leaf.closed else leaf.end
-        opening, closing = opening_line(text, leaf), closing_line(text, leaf, last)
+        opening, closing = around_code(text, leaf, last)
         yield Frame(leaf.start, last, opening + "\n", "\n" + closing)
     elif row.shape == "table" and len(starts) > 3:
         yield from _table_frames(text, leaf.end, starts, cuts)

@@ -9,7 +9,7 @@ from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("FENCE", "Fences", "closes", "closing_line", "opening_column", "opening_line")
+__all__ = ("FENCE", "Fences", "around_code", "closes", "opening_column")
 
 # The marks that open a fence, and the info string. No run of marks is searched twice.
 FENCE: Final = re.compile(r"(?P<run>`{3,}(?!`)(?![^\r\n]*`)|~{3,})(?P<info>[^\r\n]*)")
@@ -22,16 +22,16 @@ def closes(line: str, run: str) -> bool:
     return len(line) >= len(run) and not line.strip(run[0])
 
 
-def opening_line(text: str, fence: Block) -> str:
-    """Return a fence's opening line without its indentation or container prefix."""
-    opening = _OPENING.search(text, fence.start, fence.end)
-    return opening[0].rstrip(WHITE_SPACE) if opening else ""
+def around_code(text: str, fence: Block, last: int) -> tuple[str, str]:
+    """Return a fence's opening and closing lines without indentation and container prefix.
 
-
-def closing_line(text: str, fence: Block, last: int) -> str:
-    """Return the line that closes a fence; it begins at ``last``, unless it is missing."""
+    The closing line begins at ``last``; if it is missing, it is made of the opening line.
+    """
     opening = _OPENING.search(text, fence.start, fence.end)
-    return (opening and opening["run"]) or text[last : fence.end].strip(WHITE_SPACE + ">")
+    if opening is None:
+        return "", ""
+    closing = opening["run"] or text[last : fence.end].strip(WHITE_SPACE + ">")
+    return opening[0].rstrip(WHITE_SPACE), closing
 
 
 def opening_column(text: str, fence: Block) -> int:

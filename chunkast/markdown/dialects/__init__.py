@@ -31,7 +31,7 @@ from chunkast.markdown.dialects.paragraphs import (
 )
 from chunkast.markdown.dialects.tabs import arrange_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
-from chunkast.markdown.dialects.text_tables import MAY_HAVE_TABLES, text_table
+from chunkast.markdown.dialects.text_tables import may_have_tables, text_table
 from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
@@ -119,7 +119,7 @@ _ROWS: Final = (
     ),
     Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=MAY_CONFLICT.search),
     Dialect("liquid", rule=highlight_block, begins={"highlight": "{"}, needs=MAY_HIGHLIGHT.search),
-    Dialect("text_tables", rule=text_table, needs=MAY_HAVE_TABLES.search),
+    Dialect("text_tables", rule=text_table, needs=may_have_tables),
     Dialect(
         "attributes",
         rule=target_line,

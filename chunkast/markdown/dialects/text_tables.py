@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Final
 from unicodedata import east_asian_width
 
 from markdown_it.rules_block import StateBlock
@@ -17,10 +16,9 @@ from chunkast.markdown.lines import add_leaf
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
-__all__ = ("MAY_HAVE_TABLES", "text_rows", "text_table")
+__all__ = ("may_have_tables", "text_rows", "text_table")
 
-# Matches in any text with such tables.
-MAY_HAVE_TABLES: Final = re.compile(r"^[ \t>]*(?:\+[:=\-]+\+|-{3,} +-{3})", re.MULTILINE)
+_MAY_HAVE = re.compile(r"^[ \t>]*(?:\+[:=\-]+\+|-{3,} +-{3})", re.MULTILINE)
 # The lines between the rows of a grid table; a line below or above the rows of the others.
 _GRID = re.compile(r"\+(?:[:=\-]+\+)+")
 _DASHES = re.compile(r"-{3,}(?: +-{3,})*")
@@ -31,6 +29,12 @@ _HEADER_END = re.compile(r"[ \t>]*(?:\+[=:+]+\+|-{3,}(?: +-{3,})+)[ \t\r\n]*")
 _ROW_END = re.compile(r"[ \t>]*(?:\+[:=+\-]+\+)?[ \t\r\n]*")
 
 
+def may_have_tables(text: str) -> bool:
+    """Return whether ``text`` may have such tables; the substrings are fast to search for."""
+    parts = ("-+", "--- -", "---  ")
+    return any(map(text.__contains__, parts)) and _MAY_HAVE.search(text) is not None
+
+
 def text_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a table; only a grid table interrupts a paragraph."""
     if state.is_code_block(start):
@@ -38,12 +42,8 @@ def text_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     line = line_text(state, start)
     if _GRID.fullmatch(line):
         after = _grid_end(state, start, end)
-    elif silent:
-        return False
-    elif _DASHES.fullmatch(line):
-        after = _ruled_end(state, start, end, line)
     else:
-        after = _simple_end(state, start, end)
+        after = 0 if silent else _dashed_end(state, start, end, line)
     return add_leaf(state, "text_table", start, after, silent=silent)
 
 
@@ -59,20 +59,18 @@ def _grid_end(state: StateBlock, start: int, end: int) -> int:
     return after
 
 
-def _simple_end(state: StateBlock, start: int, end: int) -> int:
-    """Return the line after a simple table that begins with its header, or 0."""
-    if not _has_columns(state, start, start + 1, end):
-        return 0
-    last, rule = _next_rule(state, start + 2, end)
-    return last + bool(rule) if last > start + 2 else 0
+def _dashed_end(state: StateBlock, start: int, end: int, rule: str) -> int:
+    """Return the line after a simple or multiline table, or 0.
 
-
-def _ruled_end(state: StateBlock, start: int, end: int, rule: str) -> int:
-    """Return the line after a table that begins and ends with dashes of the same length, or 0.
-
-    Below one run of dashes is a header. Rows may be several lines, with blank lines between them.
+    A table that begins with dashes ends with as many. Below one run of dashes is a header. Rows may
+    then be several lines, with blank lines between them.
     """
     first, columns = start, rule
+    if not _DASHES.fullmatch(rule):
+        if not _has_columns(state, start, start + 1, end):
+            return 0
+        last, closing = _next_rule(state, start + 2, end)
+        return last + bool(closing) if last > start + 2 else 0
     if " " not in rule:
         first, columns = _next_rule(state, start + 1, end)
     elif not _has_columns(state, start + 1, start, end):
