@@ -54,7 +54,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "html_tables": True,
     # An HTML block with nothing but <h1> to <h6>, as at the top of many READMEs, is a heading.
     "html_headings": True,
-    # A paragraph that begins with "Table 3" or ": " beside a table stays with it.
+    # A paragraph that begins with "Table 3:" or ": " beside a table stays with it, and one that begins
+    # with "Figure 3:" beside an image.
     "captions": True,
     # A text that is a single ```markdown fence is parsed as the Markdown inside it.
     "answers": True,

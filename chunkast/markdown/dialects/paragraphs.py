@@ -1,6 +1,6 @@
 """Paragraphs that are more than text: captions, bold headings, and tables of contents.
 
-A paragraph such as "Table 3: ..." or ": ..." stays with the table next to it. An entirely bold paragraph,
+A paragraph such as "Table 3: ..." stays with the table next to it, and "Figure 3: ..." with the image. An entirely bold paragraph,
 which authors and converters use as a heading, stays with the block after it; it only opens a section
 if ``pseudo_headings`` is set. Lines with dot leaders and a page number are a table of contents.
 Converters write them as paragraphs or, if the text is large or bold, as headings.
@@ -27,11 +27,19 @@ from chunkast.model import Block
 __all__ = ("arrange_bold", "arrange_captions", "arrange_contents", "bold_title")
 
 _TABLES: Final[frozenset[Shape]] = frozenset({"table", "text-table", "html-table"})
-_CAPTION = re.compile(
-    r"(?:table)?:[ \t]+\S|[ \t>*_+\-]*(?:<\w+>[*_]*)?"
-    r"(?:table|tab\.|tabelle|tableau|tabla|tabella|表)[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
-    re.IGNORECASE,
-)
+# By what has the caption: a word, a number, and what separates it from the caption's text.
+_CAPTIONS: Final = {
+    shown: re.compile(
+        rf"{mark}[ \t>*_+\-]*(?:<[^<>]*>[*_]*)*(?i:{words})[\s*_]*(?:\d[\d.\-–]*[a-z]?|[IVX]+)"
+        r"(?=[*_]*(?:[:)：）。]|\.(?!\d)|\s*$|[\s*_]*[^\W\d_a-z]))"
+    )
+    for shown, mark, words in (
+        ("table", r"(?i:table)?:[ \t]+\S|", r"table|tab\.|tabelle|tableau|tabla|tabella|表"),
+        ("figure", "", r"figure|fig\.?|abbildung|abb\.|figura|[图圖図]"),
+    )
+}
+_FIGURES = re.compile("[Ff]ig|FIG|[Aa]bb|[图圖図]")
+_IMAGE = re.compile(r"[ \t>]*(?:\[?!\[|<img|<figure)[^\r\n]*[)\]}>]\s*")
 # A longer paragraph is not a caption, or not a heading.
 _LONGEST_CAPTION: Final = 500
 _LONGEST_HEADING: Final = 200
@@ -62,26 +70,46 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 def arrange_captions(text: str, tree: Block, signs: Signs) -> Arranged:
-    """Relabel captions before tables as "caption", and captions after tables as "legend"."""
+    """Relabel captions before tables and images as "caption", and captions after them as "legend".
+
+    A figure's caption belongs to the image before it, if there is one.
+    """
 
     def with_captions(blocks: list[Block]) -> list[Block]:
         numbers = [n for n, block in enumerate(blocks) if not CONSTRUCTS[block.kind].blank]
-        tables = [CONSTRUCTS[blocks[number].kind].shape in _TABLES for number in numbers]
-        for number, is_after, is_before in zip(
-            numbers, [False, *tables], [*tables[1:], False], strict=False
-        ):
-            if (is_after or is_before) and _is_caption(text, blocks[number]):
-                blocks[number] = relabelled("caption" if is_before else "legend", blocks[number])
+        shown = [_shown(text, blocks[number]) for number in numbers]
+        for number, before, after in zip(numbers, ["", *shown], [*shown[1:], ""], strict=False):
+            block, both = blocks[number], before == after == "figure"
+            if after and not both and _is_caption(text, block, after):
+                blocks[number] = relabelled("caption", block)
+            elif before and _is_caption(text, block, before):
+                blocks[number] = relabelled("legend", block)
         return blocks
 
     has_tables = not signs.kinds.isdisjoint(_TABLES) or signs.may_open("table", "TABLE")
-    return (rearranged(tree, with_captions) if has_tables else tree), []
+    has_images = "![" in text or signs.may_open("img", "figur")
+    may_have = has_tables or (has_images and _FIGURES.search(text))
+    return (rearranged(tree, with_captions) if may_have else tree), []
 
 
-def _is_caption(text: str, block: Block) -> bool:
-    if not CONSTRUCTS[block.kind].plain or block.end - block.start > _LONGEST_CAPTION:
+def _shown(text: str, block: Block) -> str:
+    """Return "table", "figure" for a block that is only an image, or ""."""
+    row = CONSTRUCTS[block.kind]
+    if row.shape in _TABLES:
+        return "table"
+    is_leaf = not block.children and not row.section
+    return "figure" if is_leaf and _IMAGE.fullmatch(text, block.start, block.end) else ""
+
+
+def _is_caption(text: str, block: Block, shown: str) -> bool:
+    """Return whether a paragraph, or a list of only one, is a caption of what is ``shown``."""
+    inner = block
+    while len(inner.children) == 1:
+        (inner,) = inner.children
+    if not CONSTRUCTS[inner.kind].plain or block.end - block.start > _LONGEST_CAPTION:
         return False
-    return _CAPTION.match((block.content or text[block.start : block.end]).lstrip()) is not None
+    content = inner.content or text[inner.start : inner.end]
+    return _CAPTIONS[shown].match(content.lstrip()) is not None
 
 
 def arrange_bold(text: str, tree: Block, _signs: Signs) -> Arranged:
