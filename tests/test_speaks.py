@@ -20,16 +20,6 @@ _CASES: Final = [
     for name in ("speaks.json", "written.json")
     for case in json.loads((_FOLDER / name).read_text("utf-8"))["cases"]
 ]
-# What these need is not there yet.
-_LATER: Final = {
-}
-
-
-def marked(case: dict[str, Any]) -> Any:
-    """The case as a parameter; strictly expected to fail if it needs what is not there yet."""
-    reason = _LATER.get(case["name"])
-    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    return pytest.param(case, id=case["name"], marks=marks)
 
 
 def chunks_of(case: dict[str, Any]) -> list[Chunk]:
@@ -66,7 +56,7 @@ def context_of(chunk: Chunk) -> str:
     return chunk.embed_text[: chunk.embed_text.index(chunk.text)]
 
 
-@pytest.mark.parametrize("case", list(map(marked, _CASES)))
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in _CASES])
 def test_chunks_speak(case: dict[str, Any]) -> None:
     expect, text = case["expect"], case["text"]
     chunker = Chunker(max_tokens=case["max_tokens"], overlap=case["overlap"])
