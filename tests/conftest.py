@@ -26,7 +26,7 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_I
 # "quick" is for the loop; ``.ci/run`` has "ci", and what runs at night "nightly".
 settings.register_profile(
     "ci",
-    max_examples=150,
+    max_examples=120,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -316,7 +316,7 @@ def test_agents_search_by_vectors(tmp_path: Path, served: Served) -> None:
 @posix
 def test_a_killed_run_loses_no_vectors(tmp_path: Path, served: Served) -> None:
     """Kill the indexer at random moments; CHUNKAST_KILLS says how often."""
-    kills = int(os.environ.get("CHUNKAST_KILLS", "50"))
+    kills = int(os.environ.get("CHUNKAST_KILLS", "20"))
     chance = random.Random(kills)
     count = 64 * kills
     write(tmp_path, {f"docs/{n:05}.md": f"Text {n}.\n" for n in range(count)})

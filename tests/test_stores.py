@@ -752,7 +752,7 @@ def test_a_cell_belongs_to_its_notebook(tmp_path: Path) -> None:
 
 
 # For each store, the number of kills here, and by hand 50.
-KILLS = {"qdrant": 50, "pgvector": 6}
+KILLS = {"qdrant": 15, "pgvector": 5}
 
 
 @linux

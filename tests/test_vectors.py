@@ -484,7 +484,7 @@ def test_a_search_sees_the_vectors_of_every_process(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=max(settings().max_examples // 10, 3), deadline=None)
+@settings(max_examples=max(settings().max_examples // 30, 3), deadline=None)
 def test_the_nearest_of_many_vectors_are_found(seed: int) -> None:
     numpy = pytest.importorskip("numpy")
     chance = random.Random(seed)

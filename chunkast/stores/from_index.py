@@ -1,4 +1,4 @@
-"""What ``sync`` needs of an index: its documents and their vectors."""
+"""The documents and the vectors of an index, as ``sync`` takes them."""
 
 from __future__ import annotations
 
