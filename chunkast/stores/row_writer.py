@@ -84,7 +84,7 @@ class RowWriter:
     def _find(self, hashes: Iterable[str]) -> dict[str, Vector]:
         found = {each: self.held[each] for each in hashes if each in self.held}
         found |= {each: () for each in hashes if each in self.done}
-        found |= {each: self.known[each] for each in hashes if each in self.known}
+        found |= {each: list(self.known[each]) for each in hashes if each in self.known}
         missing = sorted(set(hashes) - found.keys())
         return found | dict(self.target.vectors(missing, self.model)) if missing else found
 
