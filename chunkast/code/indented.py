@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from chunkast.code.definitions import CONTINUES, Item
+from chunkast.code.nodes import indentation
 
 __all__ = ("indented_items",)
 
@@ -66,7 +67,7 @@ def indented_items(lines: Sequence[str], info: str) -> Iterator[Item]:
 
 
 def _width(line: str) -> int:
-    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(_TAB))
+    return len(line[: indentation(line)].expandtabs(_TAB))
 
 
 def _diff_heads(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

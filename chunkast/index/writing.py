@@ -309,9 +309,10 @@ class Writing:
                 self._insert(document, source, row)
             elif row.values != before.values:
                 execute(_PUT_CHUNK, (before.number, document, *row.values))
-                if row.words(source) != before.words(source):
-                    execute(_DELETE_WORDS, (before.number, *before.words(source)))
-                    execute(INSERT_WORDS, (before.number, *row.words(source)))
+                old, new = before.words(source), row.words(source)
+                if new != old:
+                    execute(_DELETE_WORDS, (before.number, *old))
+                    execute(INSERT_WORDS, (before.number, *new))
         for row in known.values():
             execute(_DELETE_WORDS, (row.number, *row.words(source)))
             execute("DELETE FROM chunks WHERE number = ?", (row.number,))

@@ -35,12 +35,16 @@ _TITLE_LENGTH: Final = 200
 
 def printable(text: str) -> str:
     """Return a name with control characters and invisible characters escaped as in JSON."""
-    return str(_UNPRINTABLE.sub(lambda match: json.dumps(match[0])[1:-1], text))
+    return str(_UNPRINTABLE.sub(_in_json, text))
 
 
 def escaped(text: str) -> str:
     """Return lines of a text with control characters escaped as in JSON."""
-    return str(_HIDING.sub(lambda match: json.dumps(match[0])[1:-1], text))
+    return str(_HIDING.sub(_in_json, text))
+
+
+def _in_json(match: regex.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
 
 
 def section_path(titles: Iterable[str]) -> str:

@@ -33,16 +33,17 @@ class _Line(NamedTuple):
     words: int
 
 
-def passage(hit: Hit, query: str) -> str:
-    """Return the text of a hit below a line with its place, section, copies and id."""
-    wanted = content_words(query)
+def passage(hit: Hit, wanted: Collection[str]) -> str:
+    """Return the text of a hit below a line with its place, section, copies and id.
+
+    ``wanted`` are the significant words of the query.
+    """
     head = _head(hit, "part" if hit.part else "", _best(hit, wanted), wanted)
     return f"{head}\n{escaped(hit.text)}"
 
 
-def pointer(hit: Hit, query: str) -> str:
-    """Return the place of a hit, and its lines with the most words of the query."""
-    wanted = content_words(query)
+def pointer(hit: Hit, wanted: Collection[str]) -> str:
+    """Return the place of a hit, and its lines with the most of the ``wanted`` words."""
     best = _best(hit, wanted)
     shown = (_excerpt(_DESTINATION.sub("]", line.text).strip(), wanted) for line in sorted(best))
     return "\n  ".join((_head(hit, f"{hit.token_count:,} tokens", best, wanted), *shown))

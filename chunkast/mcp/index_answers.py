@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os.path import commonprefix
@@ -14,6 +14,7 @@ from pydantic import Field
 
 from chunkast.errors import ChunkastWarning, ConfigError
 from chunkast.index.parts import Span
+from chunkast.index.terms import content_words
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable, section_path
 from chunkast.mcp.hit_lines import passage, pointer
 from chunkast.output.text import section_line
@@ -127,7 +128,7 @@ class Answers:
         The places of the next ones follow if they fit.
         """
         skip = max(skip, 0)
-        vector = self._embed(query)
+        vector, wanted = self._embed(query), content_words(query)
         search = partial(self._store.search, query, vector=vector, within=within or None)
         found = search(10**9, limit=skip + _HITS)
         if len(found) <= skip:
@@ -136,14 +137,14 @@ class Answers:
         passages = []
         if not skip:
             shorter = partial(search, limit=_HITS, chunker=self._chunker)
-            passages = self._passages(shorter, query, max_tokens)
+            passages = self._passages(shorter, wanted, max_tokens)
             # Scores of words and vectors together are ranks, which say nothing of this.
             least = 0.0 if vector is not None else _LEAST_SHARE * found[0].score
             passages[_SURE:] = [hit for hit in passages[_SURE:] if hit.score >= least]
-        answer = "\n\n".join(passage(hit, query) for hit in passages)
+        answer = "\n\n".join(passage(hit, wanted) for hit in passages)
         known = {hit.id for hit in passages}
         ranks = [rank for rank, hit in enumerate(found) if rank >= skip and hit.id not in known]
-        places = [pointer(found[rank], query) for rank in ranks]
+        places = [pointer(found[rank], wanted) for rank in ranks]
         if not passages:
             return self._first(places, max_tokens, _MORE_PLACES, ranks=ranks)
         room = min(max_tokens - self._count(f"{answer}\n\n"), max_tokens // _PLACES_SHARE)
@@ -155,14 +156,16 @@ class Answers:
                 return whole
         return answer
 
-    def _passages(self, search: Callable[[int], list[Hit]], query: str, most: int) -> list[Hit]:
+    def _passages(
+        self, search: Callable[[int], list[Hit]], wanted: Collection[str], most: int
+    ) -> list[Hit]:
         """Return the best hits whose text, with a line above each, has at most ``most`` tokens.
 
         ``search`` returns the best hits for a budget.
         """
 
         def tokens(hits: Sequence[Hit]) -> int:
-            return self._count("\n\n".join(passage(hit, query) for hit in hits))
+            return self._count("\n\n".join(passage(hit, wanted) for hit in hits))
 
         budget, hits = most, []
         for _ in range(_ATTEMPTS):

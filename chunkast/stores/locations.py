@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any, Final
 
-from chunkast.errors import ConfigError, MissingPackageError, StoreError, describe
+from chunkast.errors import ConfigError, StoreError, describe
 from chunkast.stores.chroma import ChromaTarget
 from chunkast.stores.lance import LanceTarget
 from chunkast.stores.pgvector import PgvectorTarget
 from chunkast.stores.qdrant import QdrantTarget
-from chunkast.stores.target import Target
+from chunkast.stores.target import Target, imported
 
 __all__ = ("target_at",)
 
@@ -47,10 +46,7 @@ def target_at(location: str) -> Target:
         allowed = f"must be KIND:PLACE#NAME, where KIND is {', '.join(_KINDS)}"
         raise ConfigError("to", location, allowed)
     package, extra, connect, kind = _KINDS[scheme]
-    try:
-        module = import_module(package)
-    except ImportError:
-        raise MissingPackageError(package.replace("_", "-"), extra) from None
+    module = imported(package, extra)
     try:
         client = connect(module, place)
     except Exception as error:

@@ -11,7 +11,17 @@ from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.model import Chunk
 from chunkast.text.source_map import without_surrogates
 
-__all__ = ("RECORD", "Record", "Row", "Target", "Vector", "clean", "module_of", "row_of")
+__all__ = (
+    "RECORD",
+    "Record",
+    "Row",
+    "Target",
+    "Vector",
+    "clean",
+    "imported",
+    "module_of",
+    "row_of",
+)
 
 # The values of a row by name, without the absent ones; see ``row_of``.
 Row = Mapping[str, Any]
@@ -124,6 +134,14 @@ def clean(value: Any) -> Any:
     return [clean(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
+def imported(module: str, extra: str) -> Any:
+    """Return a module; raise ``MissingPackageError`` if its package is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingPackageError(module.partition(".")[0].replace("_", "-"), extra) from error
+
+
 def module_of(client: Any, field: str, kind: str, extra: str) -> Any:
     """Return the module of a client's class, such as "psycopg.Connection".
 
@@ -131,10 +149,7 @@ def module_of(client: Any, field: str, kind: str, extra: str) -> Any:
     package is not installed.
     """
     module, _, name = kind.rpartition(".")
-    try:
-        found = import_module(module)
-    except ImportError as error:
-        raise MissingPackageError(module.partition(".")[0].replace("_", "-"), extra) from error
+    found = imported(module, extra)
     if not isinstance(client, getattr(found, name)):
         raise ConfigError(field, client, f"must be a {name}, which is not async")
     return found
