@@ -68,7 +68,7 @@ def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
 
 def test_every_protocol_has_shapes() -> None:
     assert {shape["protocol"] for shape in SHAPES} == PROTOCOLS.keys()
-    assert len(SHAPES) >= 40
+    assert len(SHAPES) >= 127
 
 
 @pytest.mark.parametrize("protocols", ["yaml", (), ("xml", "yaml"), 1, [None]])
@@ -142,6 +142,11 @@ TOKENS: Final = (
     *("[TOOL_CALLS]", "[TOOL_CALLS] [", "weather[ARGS]{", "\n", "```", "\n```json\n", "\n```\n"),
     *("~~~", "<arg_key>city</arg_key>", "<arg_value>", "</arg_value>", "<![CDATA[", "]]>", "é"),
     *("<tool_call>weather", "weather", "'", ",", " ", "<", "</", "\ud800", "\0"),
+    *("<|python_tag|>", ";", "[weather(", "city=", '"Oslo"', ")", "(", "<|python_end|>"),
+    *("<function=weather>{", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>"),
+    *("<｜tool▁call▁end｜>", "<|tool_call_begin|>", "functions.weather:0", "<|tool_call_end|>"),
+    *("<|tool_call_argument_begin|>", "<|start|>assistant", "<|channel|>commentary", "<|call|>"),
+    *(" to=functions.weather", "<|message|>"),
 )
 
 

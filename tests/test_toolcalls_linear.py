@@ -116,6 +116,14 @@ UNITS: Final = (
     *('<invoke name="calc"><parameter name="a"><![CDATA[', "<function_calls>", "</tool_call>"),
     *('<tool_call>{"name": "calc", "arguments": {,}}</tool_call>', "<tool_call>" + 40 * " "),
     *('<tool_call>{"name": "calc", "arguments": {}}\n', '{"name": "calc", "arguments": {}},'),
+    *("[calc(a='", "[calc(", "[calc(a=1),", '<|python_tag|>calc("', '<function=calc>{"'),
+    *(
+        "<｜tool▁call▁begin｜>calc<｜tool▁sep｜>{",
+        "<｜tool▁calls▁begin｜>",
+        "<｜tool▁call▁begin｜>a ",
+    ),
+    *("<|tool_call_begin|>calc:0<|tool_call_argument_begin|>{}", "<|tool_call_begin|>calc:0"),
+    *("<|channel|>commentary to=calc<|message|>{'", "<|channel|>analysis to=calc "),
 )
 
 

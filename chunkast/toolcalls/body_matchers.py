@@ -17,11 +17,13 @@ import regex
 
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.call_tokens import Token
-from chunkast.toolcalls.protocols import CLOSERS, Protocol
+from chunkast.toolcalls.protocols import Protocol
 
-__all__ = ("LENIENT", "TRANSITIONS", "JsonMatcher", "Match", "Opener", "matcher_of")
+__all__ = ("LENIENT", "TRANSITIONS", "BracketMatcher", "Match", "Opener", "matcher_of")
 
-_QUOTE_OR_BRACKET: Final = re.compile(r"\\.|[\"{}\[\]]", re.DOTALL)
+# An escape, or one of the quotes and brackets.
+_JSON: Final = re.compile(r"\\.|[\"{}\[\]]", re.DOTALL)
+_PYTHON: Final = re.compile(r"\\.|[\"'{}\[\]()]", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -156,21 +158,24 @@ class TaggedMatcher:
         large += small
 
 
-class JsonMatcher:
-    """Matches the brackets of JSON bodies.
+class BracketMatcher:
+    """Matches the brackets of bodies that are JSON or Python.
 
-    A quote begins or ends a string, depending on where reading began. So there are two readings:
-    one is inside a string where the other one is outside. An opener belongs to the reading that is
-    outside a string at the opener. Each reading has its own depth and open brackets.
+    A quote begins or ends a string, depending on where reading began. So there is one reading for
+    each state in which it may have begun: outside strings, or inside those of each quote. A quote
+    exchanges the readings outside strings and inside its strings. An opener belongs to the reading
+    that is outside at the opener. Each reading has its own depth and open brackets.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_python: bool = False) -> None:
+        self._marks, self._quotes = (_PYTHON, "\"'") if is_python else (_JSON, '"')
         self.reset()
 
     def reset(self) -> None:
-        self._reading = 0
-        self._depths = [0, 0]
-        self._open: tuple[deque[tuple[int, Opener]], ...] = (deque(), deque())
+        # The reading that is outside strings, then those inside the strings of each quote.
+        self._readings = [*range(1 + len(self._quotes))]
+        self._depths = [0 for _ in self._readings]
+        self._open = [deque[tuple[int, Opener]]() for _ in self._readings]
         # The last opener, its reading and its depth, until its value ends.
         self._last: tuple[Opener, int, int] | None = None
 
@@ -179,41 +184,43 @@ class JsonMatcher:
             last = self._last[0]
             last.match.end = last.match.fallback if last.protocol is opener.protocol else None
         self.note(token)
-        self._push(opener, self._depths[self._reading] - 1)
+        self._push(opener, self._depths[self._readings[0]] - 1)
 
     def resume(self, opener: Opener) -> None:
         """Add ``opener`` again: another value follows in its body."""
-        self._push(opener, self._depths[self._reading])
+        self._push(opener, self._depths[self._readings[0]])
 
     def _push(self, opener: Opener, depth: int) -> None:
-        reading = self._reading
+        reading = self._readings[0]
         self._open[reading].append((depth, opener))
         if not self._is_inside(opener):
             self._last = (opener, reading, depth)
 
     def _is_inside(self, opener: Opener) -> bool:
         """Return whether ``opener`` is a bare object inside another value, and part of it."""
-        return opener.is_bare and self._last is not None and self._last[1] == self._reading
+        return opener.is_bare and self._last is not None and self._last[1] == self._readings[0]
 
     def note(self, token: Token) -> Opener | None:
-        if token.text in CLOSERS:
+        if self._last is not None and token.text in self._last[0].protocol.closers:
             return self._closing_tag(token.end)
         ended = None
-        for match in _QUOTE_OR_BRACKET.finditer(token.text):
-            if match[0] in "}]":
+        for match in self._marks.finditer(token.text):
+            if match[0] in "}])":
                 ended = self._closing_bracket(token.end) or ended
                 continue
-            if match[0] == '"':
-                self._reading ^= 1
-            elif match[0] in "{[":
-                self._depths[self._reading] += 1
+            if match[0] in self._quotes:
+                inside = 1 + self._quotes.index(match[0])
+                readings = self._readings
+                readings[0], readings[inside] = readings[inside], readings[0]
+            elif match[0] in "{[(":
+                self._depths[self._readings[0]] += 1
             if self._last is not None:
                 self._last[0].match.fallback = None
         return ended
 
     def _closing_bracket(self, end: int) -> Opener | None:
-        self._depths[self._reading] -= 1
-        depth, unmatched = self._depths[self._reading], self._open[self._reading]
+        self._depths[self._readings[0]] -= 1
+        depth, unmatched = self._depths[self._readings[0]], self._open[self._readings[0]]
         ended = None
         while unmatched and unmatched[-1][0] >= depth:
             ended = unmatched.pop()[1]
@@ -221,17 +228,16 @@ class JsonMatcher:
             last, reading, start = self._last
             if last is ended:
                 self._last = None
-            elif reading == self._reading:
+            elif reading == self._readings[0]:
                 # If nothing else comes, only the last bracket is missing.
                 last.match.fallback = end if depth == start + 1 else None
         return ended
 
     def _closing_tag(self, end: int) -> Opener | None:
         """Read a closing tag, which ends the value of the last opener, whatever is open in it."""
-        if self._last is None or not self._last[0].protocol.closers[1]:
-            return None
+        assert self._last is not None
         opener, reading, _ = self._last
-        if reading != self._reading:
+        if reading != self._readings[0]:
             opener.match.fallback = end  # in a string, whose end may be missing
             return None
         self._last = None
@@ -247,11 +253,9 @@ class JsonMatcher:
 
 # Begins with an opener, reads tokens inside bodies and returns the outermost opener whose body a
 # token ends, forgets the first opener, and resets itself.
-Matcher = ElementMatcher | TaggedMatcher | JsonMatcher
+Matcher = ElementMatcher | TaggedMatcher | BracketMatcher
 
 
-def matcher_of(protocol: Protocol, shared: JsonMatcher) -> Matcher:
-    """Return the matcher of a protocol; those with JSON bodies share one."""
-    if protocol.kind == "json":
-        return shared
+def matcher_of(protocol: Protocol) -> Matcher:
+    """Return a matcher for a protocol whose bodies are not read by their brackets."""
     return ElementMatcher() if protocol.kind == "elements" else TaggedMatcher(protocol)

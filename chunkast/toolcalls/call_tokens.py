@@ -21,23 +21,26 @@ __all__ = ("Token", "TokenReader")
 _LONGEST: Final = 2048
 _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})[^\n]{0,200}(?=\n)"
 _EMPTY: Final = re.compile("")
-_JSON: Final = r"\\[\\\"]|[\"{}\[\]]|</(?:tool_call|function_call)>"
+# Escapes, and quotes and brackets of JSON or Python.
+_PUNCTUATION: Final = r"\\.|[\"'{}\[\]()]"
 # The characters at which a token outside and inside bodies may begin; faster to find than tokens.
 _LINE_EDGE: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)")
-_EDGES: Final = tuple(re.compile(f"[{e}]|{_LINE_EDGE.pattern}") for e in (r"<\[{", r"<\[{\]}\"\\"))
+_EDGES: Final = tuple(
+    re.compile(f"[{e}]|{_LINE_EDGE.pattern}") for e in (r"<\[{", r"<\[{(\]})\"'\\")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A token at ``[start, end)`` in the whole text.
 
-    kind: "fence", "mark", "bracket" or "tail"; or the name of a protocol for what begins a call in
-        it, or looks like it.
+    kind: "fence", "mark", "bracket" or "tail"; or the form for what begins a call in it, or looks
+        like it.
     name: the tool's name, if what begins a call contains it.
     body: the start of the call's body.
     """
 
-    kind: str
+    kind: str | Protocol
     text: str
     start: int
     end: int
@@ -60,13 +63,13 @@ class TokenReader:
     ) -> None:
         name = f"(?:{'|'.join(map(regex.escape, names))})"
         on, off = (on, off) if names else ((), ())
-        self._off = [row.name for row in off]
-        openers = {row.name: row.opener for row in on}
-        openers |= {row.name: row.looks or row.opener for row in off}
+        self._off = off
+        openers = {row: row.opener for row in on} | {row: row.looks or row.opener for row in off}
         self._openers = {
-            key: regex.compile(text.replace(NAMES, name)) for key, text in openers.items()
+            row: regex.compile(text.replace(NAMES, name)) for row, text in openers.items()
         }
-        parts = [(key, plain(opener.pattern)) for key, opener in self._openers.items()]
+        parts: list[tuple[str | Protocol, str]] = []
+        parts += ((row, plain(opener.pattern)) for row, opener in self._openers.items())
         self._has_fences = any(row.kind != "elements" for row in on)
         if self._has_fences:
             parts.append(("fence", _FENCE))
@@ -74,8 +77,9 @@ class TokenReader:
         marks = "|".join(row.marks for row in on if row.marks)
         if marks:
             parts.append(("mark", plain(marks.replace(NAMES, name))))
-        if any(row.kind == "json" for row in on):
-            parts.append(("bracket", _JSON))
+        closers = [re.escape(c) for row in on for c in row.closers if row.kind == "json"]
+        if any(row.kind in ("json", "python") for row in on):
+            parts.append(("bracket", "|".join((_PUNCTUATION, *dict.fromkeys(closers)))))
         self._kinds = [kind for kind, _ in parts]
         texts = [f"({text})" for _, text in parts]
         self._patterns = _compiled(texts[:outside]), _compiled(texts)
@@ -152,16 +156,18 @@ class TokenReader:
             at += 1
         return None
 
-    def _token(self, kind: str, match: Any) -> Token:
+    def _token(self, kind: str | Protocol, match: Any) -> Token:
         start, end = self._base + match.start(), min(self._base + match.end(), self.position)
-        if kind not in self._openers:
+        if not isinstance(kind, Protocol):
             return Token(kind, match[0], start, end)
         # Once more, with the groups that the other patterns have no room for.
         opener = self._openers[kind].match(match.string, match.start())
         groups = opener.groupdict(default="")
         body = self._base + opener.start("body") if "body" in groups else end
-        end = body if kind in self._off else end
-        return Token(kind, match[0], start, end, groups.get("name", ""), body)
+        if kind in self._off and body > start:
+            end = body
+        text = match[0][: end - start]
+        return Token(kind, text, start, end, groups.get("name", ""), body)
 
     def _hold(self, text: str, at: int, *, last: bool) -> int:
         """Return where an unfinished token begins in ``text``, or else the end of the text."""

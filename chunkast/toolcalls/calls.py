@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import regex
 
-from chunkast.toolcalls.body_matchers import JsonMatcher, Opener, matcher_of
+from chunkast.toolcalls.body_matchers import BracketMatcher, Opener, matcher_of
 from chunkast.toolcalls.call_model import Text, ToolProblem
 from chunkast.toolcalls.call_tokens import Token, TokenReader
 from chunkast.toolcalls.protocols import PROTOCOLS, Protocol
@@ -56,7 +56,7 @@ class CallFinder:
         self, names: Iterable[str], protocols: Sequence[Protocol], max_call_size: int | None
     ) -> None:
         self._names = frozenset(names)
-        off = [row for row in PROTOCOLS.values() if row not in protocols]
+        off = [row for rows in PROTOCOLS.values() for row in rows if row not in protocols]
         self._off = {row.name for row in off}
         self._reader = TokenReader(self._names, protocols, off)
         self._max = math.inf if max_call_size is None else max_call_size
@@ -64,10 +64,10 @@ class CallFinder:
         # Every opener that may still be text or a call, in order, and how many may be calls.
         self._openers: deque[Opener] = deque()
         self._live = 0
-        shared = JsonMatcher()
-        self._matchers = {row.name: matcher_of(row, shared) for row in protocols}
+        shared = {"json": BracketMatcher(), "python": BracketMatcher(is_python=True)}
+        self._matchers = {row: shared.get(row.kind) or matcher_of(row) for row in protocols}
         self._each = list(dict.fromkeys(self._matchers.values()))
-        self._tails = {row.name: regex.compile(row.tail) for row in protocols if row.tail}
+        self._tails = {row: regex.compile(row.tail) for row in protocols if row.tail}
         # The opener whose body has ended, and its end so far.
         self._tailed: Opener | None = None
         # The end of the last opener that is text.
@@ -104,16 +104,15 @@ class CallFinder:
             self._tail(token)
         elif token.kind == "fence":
             self._fence = _fence_after(self._fence, token.text[1:])
-        elif token.kind in PROTOCOLS:
-            self._begin(token)
+        elif isinstance(token.kind, Protocol):
+            self._begin(token, token.kind)
         else:
             for matcher in self._each:
                 ended = matcher.note(token)
                 if ended:
                     self._end(ended, token.end)
 
-    def _begin(self, token: Token) -> None:
-        row = PROTOCOLS[token.kind]
+    def _begin(self, token: Token, row: Protocol) -> None:
         is_fenced = token.text.startswith("\n")
         start = token.start + is_fenced
         opener = Opener(row, token.name, start, token.end, token.body, self._fence, is_fenced)
@@ -122,7 +121,7 @@ class CallFinder:
         if row.name in self._off and is_known and token.start != self._looked:
             opener.why = f"it looks like a call in the protocol `{row.name}`, which is not chosen"
             self._off.discard(row.name)
-        elif row.name not in self._matchers or (self._fence and row.name == "json"):
+        elif row not in self._matchers or (self._fence and row.name == "json"):
             self._openers.pop()  # reported before, or data
         elif self._fence and row.kind != "elements":
             opener.why = "it stays text, as it is in a fence"
@@ -133,7 +132,7 @@ class CallFinder:
                 self._fence = _fence_after("", token.text[1:].partition("\n")[0])
             self._live += 1
             self._reader.inside = True
-            self._matchers[row.name].begin(opener, token)
+            self._matchers[row].begin(opener, token)
             return
         # What follows at once is the body of the same call.
         self._looked = token.end
@@ -142,7 +141,7 @@ class CallFinder:
 
     def _end(self, opener: Opener, end: int) -> None:
         """End the body of ``opener``; what follows it may belong to the call."""
-        tail = self._tails.get(opener.protocol.name)
+        tail = self._tails.get(opener.protocol)
         if tail is None or self._tailed is not None or opener.is_bare:
             self._close(opener, end)
         else:
@@ -152,11 +151,11 @@ class CallFinder:
         opener = self._tailed
         assert opener is not None
         self._tailed = None
-        matcher = self._matchers[opener.protocol.name]
-        if isinstance(matcher, JsonMatcher) and token.text and token.text[-1] not in "`>":
+        matcher = self._matchers[opener.protocol]
+        if isinstance(matcher, BracketMatcher) and token.text and token.text[-1] not in "`>":
             matcher.resume(opener)
-        elif token.text and opener.protocol.kind == "tagged":
-            self._tailed, self._reader.tail = opener, self._tails[opener.protocol.name]
+        elif token.text.endswith(">"):
+            self._tailed, self._reader.tail = opener, self._tails[opener.protocol]
         elif opener.is_fenced and not token.text:
             opener.match.is_void = True  # its fence contains more
         else:
@@ -194,7 +193,7 @@ class CallFinder:
         opener = self._openers.popleft()
         if opener.why:
             return
-        self._matchers[opener.protocol.name].forget(opener)
+        self._matchers[opener.protocol].forget(opener)
         self._live -= 1
         if not self._live:
             self._reader.inside = False

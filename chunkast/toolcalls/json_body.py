@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.body import Body, BodyError
+from chunkast.toolcalls.body_matchers import Opener
 from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.protocols import CLOSERS, Protocol
+from chunkast.toolcalls.protocols import Protocol
 from chunkast.toolcalls.values import coerced, load_json
 
-__all__ = ("call_name", "json_calls", "members_of", "read_json", "split_tail")
+__all__ = ("is_closed", "json_calls", "members_of", "read_json", "split_tail")
 
 _NAMES: Final = ("name", "tool_name")
 _ARGUMENTS: Final = ("arguments", "parameters")
@@ -26,11 +27,23 @@ _STRING_OR_BRACE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTAL
 _NAME: Final = re.compile(
     r"""["'](?:name|tool_name)["']\s{0,99}:\s{0,99}["']([^"'\n]{1,256})["']"""
 )
-_CLOSING_TAG: Final = re.compile(r"</[\w:]{1,48}>")
+# A closing tag or a special token, such as "</tool_call>" and "<|tool_call_end|>".
+_CLOSING_TAG: Final = re.compile(r"<[/|｜][\w:▁]{1,48}[|｜]?>")
 
 
-def json_calls(body: str, *, is_named: bool) -> list[tuple[int, str]]:
-    """Return the end and the source of each call in ``body``: its object and what follows them."""
+def json_calls(body: str, opener: Opener, names: Collection[str]) -> list[tuple[int, str, str]]:
+    """Return the end, source and tool's name of each call in ``body``.
+
+    The source is the call's object and what follows the last one. Returns "" as the name of what
+    is no call. In the protocol ``json``, a call has to have a known name, and arguments.
+    """
+    if opener.name:
+        return [(len(body), body, opener.name)]
+    calls = _objects(body)
+    return [(end, source, _name_of(source, opener.protocol, names)) for end, source in calls]
+
+
+def _objects(body: str) -> list[tuple[int, str]]:
     spans, depth, start = [], 0, 0
     for match in _STRING_OR_BRACE.finditer(body):
         if match[0] == "{":
@@ -43,26 +56,29 @@ def json_calls(body: str, *, is_named: bool) -> list[tuple[int, str]]:
     if depth:
         spans.append((start, split_tail(body)))
     before = body[: spans[0][0]] if spans else ""
-    if not spans or ((is_named or "[" not in before) and len(spans) == 1):
+    if not spans or ("[" not in before and len(spans) == 1):
         return [(len(body), body)]
     tail = body[spans[-1][1] :].lstrip(WHITE_SPACE).removeprefix("]")
     return [(end, body[start:end] + tail) for start, end in spans]
 
 
 def split_tail(source: str) -> int:
-    """Return where the closing tag and fence after the JSON in ``source`` begin."""
+    """Return where the closing tags and the fence after the JSON in ``source`` begin."""
     stop = len(source.rstrip(WHITE_SPACE))
-    tag = source.rfind("</", max(0, stop - 50), stop)
-    stop = tag if tag >= 0 and _CLOSING_TAG.fullmatch(source, tag, stop) else stop
-    stop = len(source[:stop].rstrip(WHITE_SPACE))
+    for _ in range(2):
+        tag = source.rfind("<", max(0, stop - 54), stop)
+        if tag >= 0 and _CLOSING_TAG.fullmatch(source, tag, stop):
+            stop = len(source[:tag].rstrip(WHITE_SPACE))
     return stop - 3 if source.endswith("```", 0, stop) else stop
 
 
-def call_name(source: str, protocol: Protocol, names: Collection[str]) -> str:
-    """Return the tool's name in the source of a call, or "" if the source is no call.
+def is_closed(source: str, protocol: Protocol) -> bool:
+    """Return whether ``source`` ends with a closing tag of the protocol, if it has one."""
+    tail = source[split_tail(source) :]
+    return not protocol.closers or any(closer in tail for closer in protocol.closers)
 
-    In the protocol ``json``, a call has to have a known name, and arguments.
-    """
+
+def _name_of(source: str, protocol: Protocol, names: Collection[str]) -> str:
     text = source[: split_tail(source)]
     try:
         value = load_json(text)
@@ -95,21 +111,20 @@ def members_of(value: Any) -> tuple[Any, Any, list[str]]:
     return name, arguments, outer + [member for member in inside if member not in known]
 
 
-def read_json(source: str, schema: Schema, protocol: Protocol, *, is_named: bool) -> Body:
+def read_json(source: str, schema: Schema, opener: Opener) -> Body:
     """Return the arguments in a call's source, which ends with its closing tag if it has one.
 
     Raises ``BodyError`` if the source is not JSON, or its arguments are not an object.
     """
-    stop = split_tail(source)
-    closer = protocol.closers[1]
-    if closer and not source.rstrip(WHITE_SPACE).endswith(CLOSERS):
-        raise BodyError(f"{closer} is missing")
+    stop, protocol = split_tail(source), opener.protocol
+    if not protocol.is_lenient and not is_closed(source, protocol):
+        raise BodyError(f"{protocol.closers[0]} is missing")
     try:
         value = load_json(source[:stop])
     except ValueError as error:
         raise BodyError(f"it is not JSON: {error}") from None
     others: list[str] = []
-    if not is_named:
+    if not opener.name:
         _, value, others = members_of(value)
         value = {} if value is None else value
     if not isinstance(value, dict):

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from chunkast.errors import MissingPackageError
 from chunkast.heuristics import Heuristic, Patch, Phase, Pipeline
-from chunkast.text.white_space import WHITE_SPACE
-from chunkast.toolcalls.json_body import members_of, split_tail
-from chunkast.toolcalls.protocols import CLOSERS, Protocol
+from chunkast.toolcalls.json_body import is_closed, members_of, split_tail
+from chunkast.toolcalls.protocols import Protocol
 from chunkast.toolcalls.repairs import (
     REPAIR_AGAINST_SCHEMA,
     ToolDraft,
@@ -112,8 +111,8 @@ def _close_call(protocol: Protocol, draft: ToolDraft) -> Patch[dict[str, Any]] |
     source = closed = draft.source
     if protocol.kind == "tagged":
         closed = closed_tags(source, protocol)
-    elif not source.rstrip(WHITE_SPACE).endswith(CLOSERS):
-        closed = source[: split_tail(source)] + protocol.closers[1]
+    elif not is_closed(source, protocol):
+        closed = source[: split_tail(source)] + protocol.closers[0]
     return None if source == closed else Patch(source=closed, notes=("close-call",))
 
 
@@ -123,7 +122,7 @@ def pipeline_of(protocol: Protocol) -> ToolPipeline:
     if protocol.kind == "elements":
         return default_pipeline
     repairs: list[ToolHeuristic] = [REPAIR_AGAINST_SCHEMA]
-    if protocol.closers[1]:
+    if protocol.closers and not (protocol.kind == "json" and protocol.is_lenient):
         repairs.append(Heuristic("close-call", "pre-parse", partial(_close_call, protocol)))
     if protocol.kind == "json":
         repairs += (

@@ -1,23 +1,23 @@
-"""The protocols in which models write tool calls, one row each.
+"""The protocols in which models write tool calls, one row for each form.
 
 A row has regular expressions for the beginning of a call (``opener``), for the tags inside its
 body (``marks``) and for what closes it (``tail``). Bodies are XML elements ("elements"), tagged
-parameters ("tagged") or JSON ("json"); each kind has one reader. The length of every match is
-bounded, so that only a bounded part of a stream is kept back.
+parameters ("tagged"), JSON ("json") or calls in Python ("python"); each kind has one reader. The
+length of every match is bounded, so that only a bounded part of a stream is kept back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, Literal
 
 from chunkast.errors import ConfigError
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = (
-    "CLOSERS",
     "NAMES",
     "PROTOCOLS",
     "Protocol",
@@ -27,21 +27,21 @@ __all__ = (
 )
 
 _ANY: Final = "auto"
-# The closing tags of JSON bodies.
-CLOSERS: Final = ("</tool_call>", "</function_call>")
 # Stands for the names of the tools in a pattern.
 NAMES: Final = "%NAMES%"
 _BLANK: Final = f"[{WHITE_SPACE}]{{0,200}}"
 _SPACE: Final = r"\s{0,40}"
 _NAME: Final = r"[^\s<>\"'=/{}\[\]]{1,256}"
+_TO: Final = rf"\s{{1,9}}to=(?:functions\.)?(?P<name>{_NAME})"
 _KEY: Final = r"[^<>\"]{1,256}?"
-_PREFIX: Final = r"(?:[\w.-]{1,40}:)?"
+_PREFIX: Final = r"(?:[\w.-]{1,40}:|[｜|]{1,2}DSML[｜|]{1,2})?"
+_CHANNEL: Final = r"<\|channel\|>(?:commentary|analysis)"
 _CALLS: Final = r"(?:function_calls|tool_calls?|dots_function_call)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Protocol:
-    """A way of writing tool calls.
+    """A form of tool calls; a protocol has one or several.
 
     name: the name of the protocol.
     written_by: the models that write calls like this.
@@ -54,9 +54,11 @@ class Protocol:
     sign: matches a part of everything that ``opener`` matches; it begins with a plain character.
     looks: matches what looks like a call when the protocol is not switched on, if not ``opener``.
     marks: matches a tag inside a body of tags.
-    tail: matches one thing that belongs to a call and follows its body, such as a closing tag.
-    closers: the closing tags of a value and of a call, which repairs insert.
-    is_lenient: whether values are on lines of their own and closing tags inside the body optional.
+    tail: matches one thing that belongs to a call and follows its body: a tag, after which it is
+        matched again, a closing fence, or what is before the next call of the same opener.
+    closers: in a tagged body, the closing tags of a value and of a call; otherwise, each tag that
+        may close the call. Repairs insert them (the first of the latter).
+    is_lenient: whether closing tags are optional, and tagged values on lines of their own.
     """
 
     name: str
@@ -64,13 +66,13 @@ class Protocol:
     form: str
     seen: str
     stays: str
-    kind: Literal["elements", "tagged", "json"]
+    kind: Literal["elements", "tagged", "json", "python"]
     opener: str
     sign: str
     looks: str = ""
     marks: str = ""
     tail: str = ""
-    closers: tuple[str, str] = ("", "")
+    closers: tuple[str, ...] = ()
     is_lenient: bool = False
 
 
@@ -86,113 +88,204 @@ def _quoted(group: str, text: str) -> str:
     return "(?:" + "|".join(f"{q}(?P<{group}>{text}){q}" for q in ('"', "'", "")) + ")"
 
 
-PROTOCOLS: Final = {
-    row.name: row
-    for row in (
-        Protocol(
-            "xml",
-            "any model that is shown this form",
-            "<N><K>v</K></N>",
-            "ai-sdk-tool-call-middleware, Cline, Roo Code",
-            "a tag with attributes; a call that is never closed",
-            "elements",
-            rf"<(?P<name>{NAMES})/?>",
-            rf"<{NAMES}",
-            marks=rf"</{_BLANK}{NAMES}{_BLANK}>",
+_ROWS: Final = (
+    Protocol(
+        "xml",
+        "any model that is shown this form",
+        "<N><K>v</K></N>",
+        "ai-sdk-tool-call-middleware, Cline, Roo Code",
+        "a tag with attributes; a call that is never closed",
+        "elements",
+        rf"<(?P<name>{NAMES})/?>",
+        rf"<{NAMES}",
+        marks=rf"</{_BLANK}{NAMES}{_BLANK}>",
+    ),
+    Protocol(
+        "invoke",
+        "Claude; MiniMax M2, dots, Step3 and DeepSeek V3.2 with other wrappers",
+        '<invoke name="N"><parameter name="K">v</parameter></invoke>',
+        "vLLM, SGLang, llama.cpp",
+        "a call in a fence; a value that is never closed",
+        "tagged",
+        rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
+        rf"<{_PREFIX}invoke\s{{1,99}}name={_quoted('name', _NAME)}\s{{0,9}}>(?P<body>)",
+        rf"<{_PREFIX}invoke\s",
+        marks=_marks(
+            rf"<{_PREFIX}param(?:eter)?\s{{1,99}}name={_quoted('key', _KEY)}"
+            r"(?:\s[^<>]{0,200})?>",
+            rf"</{_PREFIX}param(?:eter)?>",
+            rf"</{_PREFIX}invoke>",
         ),
-        Protocol(
-            "invoke",
-            "Claude; MiniMax M2, dots and Step3 with other wrappers",
-            '<invoke name="N"><parameter name="K">v</parameter></invoke>',
-            "vLLM, SGLang, llama.cpp",
-            "a call in a fence; a value that is never closed",
-            "tagged",
-            rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
-            rf"<{_PREFIX}invoke\s{{1,99}}name={_quoted('name', _NAME)}\s{{0,9}}>(?P<body>)",
-            rf"<{_PREFIX}invoke\s",
-            marks=_marks(
-                rf"<{_PREFIX}param(?:eter)?\s{{1,99}}name={_quoted('key', _KEY)}"
-                r"(?:\s[^<>]{0,200})?>",
-                rf"</{_PREFIX}param(?:eter)?>",
-                rf"</{_PREFIX}invoke>",
-            ),
-            tail=rf"{_SPACE}(?:</{_PREFIX}{_CALLS}>|<｜tool_calls?_end｜>)",
-            closers=("</parameter>", "</invoke>"),
+        tail=rf"{_SPACE}(?:</{_PREFIX}{_CALLS}>|<｜tool_calls?_end｜>)",
+        closers=("</parameter>", "</invoke>"),
+    ),
+    Protocol(
+        "hermes",
+        "Hermes 2 and 3, Qwen 2.5 and 3",
+        '<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>',
+        "vLLM, SGLang, llama.cpp, Hermes-Function-Calling",
+        "a call in a fence; JSON that is cut off",
+        "json",
+        rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
+        rf"(?:```\w{{0,20}}{_SPACE})?[{{\[]",
+        r"<(?:tool_call|function_call)>",
+        tail=rf"(?<!>)[}}\]\s]{{0,99}}(?:```{_SPACE})?</[\w:]{{0,20}}(?:tool|call|function)\w{{0,20}}>"
+        r"|(?<!>)[\s,]{0,99}(?=\{)",
+        closers=("</tool_call>", "</function_call>"),
+    ),
+    Protocol(
+        "qwen3-coder",
+        "Qwen3-Coder, MiMo, Step3.5",
+        "<tool_call><function=N><parameter=K>v</parameter></function></tool_call>",
+        "vLLM, SGLang, llama.cpp",
+        "a call in a fence; a value that is cut off",
+        "tagged",
+        rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
+        rf"(?={_SPACE}<)",
+        "<function=",
+        marks=_marks(
+            r"<parameter=(?P<key>[^<>]{1,256})>", "</parameter>", "</(?:function|tool_call)>"
         ),
-        Protocol(
-            "hermes",
-            "Hermes 2 and 3, Qwen 2.5 and 3",
-            '<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>',
-            "vLLM, SGLang, llama.cpp, Hermes-Function-Calling",
-            "a call in a fence; JSON that is cut off",
-            "json",
-            rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
-            rf"(?:```\w{{0,20}}{_SPACE})?[{{\[]",
-            r"<(?:tool_call|function_call)>",
-            tail=rf"[}}\]\s]{{0,99}}(?:```{_SPACE})?</[\w:]{{0,20}}(?:tool|call|function)\w{{0,20}}>"
-            r"|[\s,]{0,99}(?=\{)",
-            closers=("", "</tool_call>"),
+        tail=rf"{_SPACE}</tool_call>",
+        closers=("</parameter>", "</function>"),
+        is_lenient=True,
+    ),
+    Protocol(
+        "glm",
+        "GLM 4.5 to 5",
+        "<tool_call>N<arg_key>K</arg_key><arg_value>v</arg_value></tool_call>",
+        "vLLM, SGLang, llama.cpp",
+        "a call in a fence; a value that is cut off",
+        "tagged",
+        rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
+        r"(?=<arg_key>|</tool_call>)",
+        "<tool_call>",
+        marks=_marks(
+            rf"<arg_key>(?P<key>[^<>]{{1,256}})</arg_key>{_SPACE}<arg_value>",
+            "</arg_value>",
+            "</tool_call>",
         ),
-        Protocol(
-            "qwen3-coder",
-            "Qwen3-Coder, MiMo, Step3.5",
-            "<tool_call><function=N><parameter=K>v</parameter></function></tool_call>",
-            "vLLM, SGLang, llama.cpp",
-            "a call in a fence; a value that is cut off",
-            "tagged",
-            rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
-            rf"(?={_SPACE}<)",
-            "<function=",
-            marks=_marks(
-                r"<parameter=(?P<key>[^<>]{1,256})>", "</parameter>", "</(?:function|tool_call)>"
-            ),
-            tail=rf"{_SPACE}</tool_call>",
-            closers=("</parameter>", "</function>"),
-            is_lenient=True,
-        ),
-        Protocol(
-            "glm",
-            "GLM 4.5 to 5",
-            "<tool_call>N<arg_key>K</arg_key><arg_value>v</arg_value></tool_call>",
-            "vLLM, SGLang, llama.cpp",
-            "a call in a fence; a value that is cut off",
-            "tagged",
-            rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
-            r"(?=<arg_key>|</tool_call>)",
-            "<tool_call>",
-            marks=_marks(
-                rf"<arg_key>(?P<key>[^<>]{{1,256}})</arg_key>{_SPACE}<arg_value>",
-                "</arg_value>",
-                "</tool_call>",
-            ),
-            closers=("</arg_value>", "</tool_call>"),
-        ),
-        Protocol(
-            "mistral",
-            "Mistral 7B v0.3 to Mistral Large and Devstral",
-            '[TOOL_CALLS] [{"name": "N", "arguments": {"K": "v"}}]',
-            "vLLM, SGLang, llama.cpp, mistral-common",
-            "a call in a fence; a list that is cut off",
-            "json",
-            rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
-            rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
-            r"[TOOL_CALLS\]",
-        ),
-        Protocol(
-            "json",
-            "many models, asked for JSON",
-            '{"name": "N", "arguments": {"K": "v"}}',
-            "vLLM, SGLang, llama.cpp",
-            "inline code; a fence with more than the call; a tool's definition",
-            "json",
-            rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
-            rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
-            rf"|\{{(?={_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']))",
-            rf"{{{_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']",
-            looks=rf"\{{\s{{0,9}}\"name\"\s{{0,9}}:\s{{0,9}}\"{NAMES}\"\s{{0,9}},\s{{0,9}}\"(?:arguments|parameters)\"",
-            tail=r"\s{0,99}\n {0,3}```[ \t]{0,99}(?=\n)",
-        ),
-    )
+        closers=("</arg_value>", "</tool_call>"),
+    ),
+    Protocol(
+        "mistral",
+        "Mistral 7B v0.3 to Mistral Large and Devstral",
+        '[TOOL_CALLS] [{"name": "N", "arguments": {"K": "v"}}]',
+        "vLLM, SGLang, llama.cpp, mistral-common",
+        "a call in a fence; a list that is cut off",
+        "json",
+        rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
+        rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
+        r"[TOOL_CALLS\]",
+    ),
+    Protocol(
+        "llama",
+        "Llama 3",
+        '<|python_tag|>{"name": "N", "parameters": {"K": "v"}}',
+        "vLLM, SGLang, llama.cpp",
+        "a call in a fence; JSON that is cut off",
+        "json",
+        rf"<\|python_tag\|>{_SPACE}(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
+        r"<\|python_tag\|>",
+        tail=rf"{_SPACE};{_SPACE}(?=\{{)",
+    ),
+    Protocol(
+        "llama",
+        "Llama 3",
+        '<|python_tag|>N.call(K="v")',
+        "llama-models, llama.cpp",
+        "arguments without names",
+        "python",
+        rf"<\|python_(?:tag|start)\|>{_SPACE}(?P<body>)(?P<name>{NAMES})(?:\.call)?\(",
+        r"<\|python_(?:tag|start)\|>",
+        tail=rf"{_SPACE}<\|python_end\|>",
+    ),
+    Protocol(
+        "llama",
+        "Llama 3",
+        '<function=N>{"K": "v"}</function>',
+        "llama-models, llama.cpp",
+        "a call in a fence; JSON that is cut off",
+        "json",
+        rf"<function={_SPACE}(?P<name>{_NAME}){_SPACE}>{_SPACE}(?P<body>)\{{",
+        "<function=",
+        tail=rf"{_SPACE}</function>",
+        closers=("</function>",),
+    ),
+    Protocol(
+        "llama",
+        "Llama 3.2 and 4",
+        '[N(K="v")]',
+        "vLLM, SGLang",
+        "arguments without names; a link",
+        "python",
+        rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`])(?P<body>)"
+        rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
+        rf"[{_SPACE}{NAMES}\(",
+        tail=rf"{_SPACE}<\|python_end\|>",
+    ),
+    Protocol(
+        "deepseek",
+        "DeepSeek V3, R1 and V3.1",
+        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>N<｜tool▁sep｜>{"K": "v"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+        "vLLM, SGLang, llama.cpp",
+        "a call in a fence; JSON that is cut off",
+        "json",
+        rf"(?:<｜tool▁calls▁begin｜>{_SPACE})?<｜tool▁call▁begin｜>{_SPACE}"
+        rf"(?:\w{{1,40}}{_SPACE}<｜tool▁sep｜>{_SPACE})?(?P<name>{_NAME}){_SPACE}"
+        rf"(?:<｜tool▁sep｜>{_SPACE})?(?:```\w{{0,20}}{_SPACE})?(?P<body>)\{{",
+        "<｜tool▁call▁begin｜>",
+        tail=rf"{_SPACE}(?:```{_SPACE})?<｜tool▁calls?▁end｜>",
+        closers=("<｜tool▁call▁end｜>",),
+    ),
+    Protocol(
+        "kimi",
+        "Kimi K2",
+        '<|tool_call_begin|>functions.N:0<|tool_call_argument_begin|>{"K": "v"}<|tool_call_end|>',
+        "vLLM, SGLang, llama.cpp",
+        "a call in a fence; JSON that is cut off",
+        "json",
+        rf"(?:<\|tool_calls?_section_begin\|>{_SPACE})?<\|tool_call_begin\|>{_SPACE}"
+        rf"(?:functions\.)?(?P<name>{_NAME}?)(?::\d{{1,9}})?{_SPACE}"
+        rf"<\|tool_call_argument_begin\|>{_SPACE}(?P<body>)\{{",
+        r"<\|tool_call_begin\|>",
+        tail=rf"{_SPACE}<\|tool_calls?(?:_section)?_end\|>",
+        closers=("<|tool_call_end|>",),
+    ),
+    Protocol(
+        "harmony",
+        "gpt-oss",
+        '<|channel|>commentary to=functions.N <|constrain|>json<|message|>{"K": "v"}<|call|>',
+        "openai/harmony, vLLM, SGLang, llama.cpp",
+        "a call in a fence; ` to=functions.N` before the first tag",
+        "json",
+        rf"(?:<\|start\|>assistant{_TO}{_CHANNEL}|(?:<\|start\|>assistant)?{_CHANNEL}{_TO})"
+        rf"{_SPACE}(?:<\|constrain\|>)?{_SPACE}(?:json|code)?{_SPACE}<\|message\|>{_SPACE}"
+        r"(?P<body>)\{",
+        r"<\|channel\|>",
+        tail=rf"{_SPACE}<\|call\|>",
+        closers=("<|call|>",),
+        is_lenient=True,
+    ),
+    Protocol(
+        "json",
+        "many models, asked for JSON",
+        '{"name": "N", "arguments": {"K": "v"}}',
+        "vLLM, SGLang, llama.cpp",
+        "inline code; a fence with more than the call; a tool's definition",
+        "json",
+        rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
+        rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
+        rf"|\{{(?={_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']))",
+        rf"{{{_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']",
+        looks=rf"\{{\s{{0,9}}\"name\"\s{{0,9}}:\s{{0,9}}\"{NAMES}\"\s{{0,9}},\s{{0,9}}\"(?:arguments|parameters)\"",
+        tail=r"\s{0,99}\n {0,3}```[ \t]{0,99}(?=\n)",
+    ),
+)
+
+# The rows of each protocol by its name.
+PROTOCOLS: Final[Mapping[str, tuple[Protocol, ...]]] = {
+    name: tuple(rows) for name, rows in groupby(_ROWS, lambda row: row.name)
 }
 
 
@@ -204,7 +297,7 @@ def chosen_protocols(names: object) -> tuple[Protocol, ...]:
     chosen = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not chosen or any(not isinstance(n, str) or n not in (_ANY, *PROTOCOLS) for n in chosen):
         raise ConfigError("protocols", names, f"must be 'auto' or some of {', '.join(PROTOCOLS)}")
-    return tuple(row for row in PROTOCOLS.values() if row.name in chosen or _ANY in chosen)
+    return tuple(row for row in _ROWS if row.name in chosen or _ANY in chosen)
 
 
 def protocol_table() -> str:
@@ -212,8 +305,8 @@ def protocol_table() -> str:
     rows = [("protocol", "written by", "a call of the tool N", "seen in", "stays text")]
     rows.append(("---",) * 5)
     rows += [
-        (f"`{row.name}`", row.written_by, f"`{row.form}`", row.seen, row.stays)
-        for row in PROTOCOLS.values()
+        (f"`{row.name}`", row.written_by, f"`{row.form}`".replace("|", "\\|"), row.seen, row.stays)
+        for row in _ROWS
     ]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 

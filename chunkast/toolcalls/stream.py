@@ -16,11 +16,12 @@ from chunkast.toolcalls.body import Body, BodyError, read_body
 from chunkast.toolcalls.body_matchers import Opener
 from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.calls import CallFinder, Found, Segment
-from chunkast.toolcalls.json_body import call_name, json_calls, read_json
+from chunkast.toolcalls.json_body import json_calls, read_json
 from chunkast.toolcalls.json_repairs import pipeline_of
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.problems import all_problems, shortened
 from chunkast.toolcalls.protocols import chosen_protocols
+from chunkast.toolcalls.python_body import python_calls, read_python
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline
 from chunkast.toolcalls.tagged_body import read_tagged
 from chunkast.toolcalls.tools import tools_by_name
@@ -35,6 +36,20 @@ OnProblem = Callable[[ToolProblem], object]
 # An opening tag that is not closed within this many characters is text. It is several times
 # what a model writes at once.
 MAX_CALL_SIZE: Final = 1_000_000
+
+
+# Returns the end, the source and the tool's name of each call in a body that may have several.
+_CALLS: Final[Mapping[str, Callable[..., list[tuple[int, str, str]]]]] = {
+    "json": json_calls,
+    "python": python_calls,
+}
+# Reads the source of a call.
+_READ: Final[Mapping[str, Callable[[str, Schema, Opener], Body]]] = {
+    "elements": lambda source, schema, _: read_body(source, schema),
+    "tagged": lambda source, schema, opener: read_tagged(source, schema, opener.protocol),
+    "json": read_json,
+    "python": lambda source, schema, _: read_python(source, schema),
+}
 
 
 class StreamOptions(TypedDict, total=False):
@@ -168,15 +183,14 @@ class ToolCallStream:
             self._reports.popleft()()
 
     def _calls(self, segment: Segment) -> list[Part]:
-        opener, start, raw = segment.opener, segment.text.start_index, segment.text.text
-        calls = [(len(segment.body), segment.body)]
-        if opener.protocol.kind == "json":
-            calls = json_calls(segment.body, is_named=bool(opener.name))
+        opener, protocol = segment.opener, segment.opener.protocol
+        start, raw = segment.text.start_index, segment.text.text
+        divided, body = _CALLS.get(protocol.kind), segment.body
+        calls = divided(body, opener, self._tools) if divided else [(len(body), body, opener.name)]
         parts: list[Part] = []
         first = start
-        for number, (end, source) in enumerate(calls, 1):
+        for number, (end, source, name) in enumerate(calls, 1):
             stop = segment.text.end_index if number == len(calls) else opener.body + end
-            name = opener.name or call_name(source, opener.protocol, self._tools)
             text = Text(raw[start - first : stop - first], start, stop)
             parts.append(self._call(_Call(opener, name, source, text)))
             start = stop
@@ -245,15 +259,8 @@ class _Call:
 
     def read(self, source: str) -> dict[str, Any]:
         """Return the arguments in ``source``; raise ``BodyError`` if they cannot be read."""
-        protocol = self.opener.protocol
         try:
-            if protocol.kind == "tagged":
-                self.body = read_tagged(source, self.schema, protocol)
-            elif protocol.kind == "json":
-                is_named = bool(self.opener.name)
-                self.body = read_json(source, self.schema, protocol, is_named=is_named)
-            else:
-                self.body = read_body(source, self.schema)
+            self.body = _READ[self.opener.protocol.kind](source, self.schema, self.opener)
         except BodyError as error:
             self.error = self.error or error
             raise
