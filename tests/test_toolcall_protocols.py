@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -14,10 +15,14 @@ from hypothesis import strategies as st
 from chunkast import ConfigError
 from chunkast.toolcalls import (
     PROTOCOLS,
+    ArgumentsDelta,
+    Event,
     Part,
     Text,
     Tool,
     ToolCall,
+    ToolCallFailed,
+    ToolCallStart,
     ToolCallStream,
     ToolProblem,
     parse_tool_calls,
@@ -131,6 +136,78 @@ def test_a_schema_that_cannot_be_used_is_a_problem(schema: Any) -> None:
     assert problem.what.startswith("its schema cannot be used: ")
 
 
+# Deltas
+
+
+def streamed_calls(
+    text: str, pieces: Iterable[str], **options: Any
+) -> tuple[list[Part], list[tuple[ToolCall, str]]]:
+    """The parts of a stream with deltas, and each call with its deltas; checks the events."""
+    stream = ToolCallStream(TOOLS, deltas=True, **options)
+    found: list[Part | Event] = [part for piece in pieces for part in stream.feed(piece)]
+    parts: list[Part] = []
+    calls = []
+    started: ToolCallStart | None = None
+    deltas, end = "", 0
+    for part in [*found, *stream.close()]:
+        if isinstance(part, ToolCallStart):
+            assert started is None
+            started, deltas, end = part, "", part.start_index
+        elif isinstance(part, ArgumentsDelta):
+            assert started is not None
+            assert part.text == text[part.start_index : part.end_index] != ""
+            assert part.start_index == end or not deltas
+            deltas, end = deltas + part.text, part.end_index
+        elif isinstance(part, ToolCallFailed):
+            assert started == ToolCallStart(part.name, part.start_index)
+            started = None
+        elif isinstance(part, ToolCall):
+            assert started == ToolCallStart(part.name, part.start_index)
+            assert end <= part.end_index
+            calls.append((part, deltas))
+            parts.append(part)
+            started = None
+        else:
+            assert started is None
+            parts.append(part)
+    assert started is None
+    return parts, calls
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s['protocol']}: {s['shape']}")
+def test_deltas_are_the_text_of_the_arguments(shape: dict[str, Any]) -> None:
+    text, options = shape["text"], {"protocols": (shape["protocol"],)}
+    parts, calls = streamed_calls(text, text, **options)
+    assert plain(parts) == shape["parts"]
+    assert streamed_calls(text, [text], **options)[1] == calls
+    row = PROTOCOLS[shape["protocol"]][0]
+    for call, deltas in calls:
+        if row.kind == "json" and row.name != "llama" and not call.problems:
+            assert (json.loads(deltas) if deltas else {}) == call.arguments
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_arguments_arrive_before_the_call_is_complete(name: str) -> None:
+    value = "a long letter " * 50
+    text = {
+        "xml": f"<write><text>{value}</text></write>",
+        "invoke": f'<invoke name="write"><parameter name="text">{value}</parameter></invoke>',
+        "qwen3-coder": f"<function=write><parameter=text>{value}</parameter></function>",
+        "glm": f"<tool_call>write<arg_key>text</arg_key><arg_value>{value}</arg_value></tool_call>",
+        "hermes": f'<tool_call>{{"name": "write", "arguments": {{"text": "{value}"}}}}</tool_call>',
+        "mistral": f'[TOOL_CALLS][{{"name": "write", "arguments": {{"text": "{value}"}}}}]',
+        "llama": f'[write(text="{value}")]',
+        "deepseek": f'<｜tool▁call▁begin｜>write<｜tool▁sep｜>{{"text": "{value}"}}<｜tool▁call▁end｜>',
+        "kimi": f'<|tool_call_begin|>write:0<|tool_call_argument_begin|>{{"text": "{value}"}}',
+        "harmony": f'<|channel|>commentary to=write<|message|>{{"text": "{value}"}}',
+        "json": f'{{"name": "write", "arguments": {{"text": "{value}"}}}}',
+    }[name]
+    stream = ToolCallStream(TOOLS, deltas=True, protocols=(name,))
+    start, *deltas = [part for character in text[:600] for part in stream.feed(character)]
+    assert isinstance(start, ToolCallStart)
+    assert sum(len(d.text) for d in deltas if isinstance(d, ArgumentsDelta)) > 500
+
+
 # Any text
 
 
@@ -185,3 +262,6 @@ def test_every_text(
         check_tiling(text, found)
         assert joined(found) == joined(parts)
         assert reported == problems
+        with_deltas, calls = streamed_calls(text, pieces, **options)
+        assert joined(with_deltas) == joined(parts)
+        assert calls == streamed_calls(text, [text], **options)[1]

@@ -1,6 +1,16 @@
 """Find, repair and parse tool calls in text, in the protocols in which models write them."""
 
-from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
+from chunkast.toolcalls.call_model import (
+    ArgumentsDelta,
+    Event,
+    Part,
+    Text,
+    Tool,
+    ToolCall,
+    ToolCallFailed,
+    ToolCallStart,
+    ToolProblem,
+)
 from chunkast.toolcalls.protocols import PROTOCOLS, Protocol, protocol_table
 from chunkast.toolcalls.repairs import (
     BALANCE_TAGS,
@@ -31,6 +41,8 @@ __all__ = (
     "NORMALIZE_CLOSE_TAGS",
     "PROTOCOLS",
     "REPAIR_AGAINST_SCHEMA",
+    "ArgumentsDelta",
+    "Event",
     "OnError",
     "OnProblem",
     "Part",
@@ -38,6 +50,8 @@ __all__ = (
     "Text",
     "Tool",
     "ToolCall",
+    "ToolCallFailed",
+    "ToolCallStart",
     "ToolCallStream",
     "ToolDraft",
     "ToolHeuristic",

@@ -46,7 +46,9 @@ class Opener:
 
     ``name`` is the tool's name, if the opener contains it. ``fence`` are the marks of the fence
     around it. ``is_fenced`` is true if it begins with a fence that may contain only the call.
-    ``why`` is the reason why it does not begin a call, if that is known at once.
+    ``why`` is the reason why it does not begin a call, if that is known at once. ``is_emitted`` is
+    true if the call may be emitted while it arrives; ``started`` is then its name, and ``emitted``
+    the end of what was emitted of its arguments.
     """
 
     protocol: Protocol
@@ -57,6 +59,9 @@ class Opener:
     fence: str = ""
     is_fenced: bool = False
     why: str = ""
+    is_emitted: bool = False
+    started: str = ""
+    emitted: int = 0
     match: Match = field(default_factory=Match)
 
     @property

@@ -13,7 +13,17 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError
 
-__all__ = ("Part", "Text", "Tool", "ToolCall", "ToolProblem")
+__all__ = (
+    "ArgumentsDelta",
+    "Event",
+    "Part",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolCallFailed",
+    "ToolCallStart",
+    "ToolProblem",
+)
 
 # The name of a tag. Its length bounds what is kept of a tag that is not complete yet.
 _NAME: Final = re.compile(r"[^\s\ufeff<>/=\"'&]{1,256}")
@@ -104,3 +114,45 @@ class Text:
 
 
 Part = Text | ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStart:
+    """The beginning of a call that has not been read completely.
+
+    name: the tool's name.
+    start_index: the character index at which the call begins, counted from 0.
+    """
+
+    name: str
+    start_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsDelta:
+    """The next piece of the arguments of the call that started last.
+
+    text: the text, verbatim: JSON, or what the call has instead of it, such as XML. It does not
+        include what is around the arguments, such as the call's own tags.
+    start_index: the character index at which the piece begins, counted from 0.
+    end_index: the character index at which the piece ends, exclusive.
+    """
+
+    text: str
+    start_index: int
+    end_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFailed:
+    """The end of a call that started and stays text; the text comes next.
+
+    name: the tool's name.
+    start_index: the character index at which the call begins, counted from 0.
+    """
+
+    name: str
+    start_index: int
+
+
+Event = ToolCallStart | ArgumentsDelta | ToolCallFailed

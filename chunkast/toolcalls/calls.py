@@ -98,6 +98,16 @@ class CallFinder:
         else:
             yield from kept.take(reader.position if last else reader.kept)
 
+    def open_call(self) -> tuple[Opener | None, int]:
+        """Return the opener of the call that may be emitted, and the end of what it surely has.
+
+        Without such an opener, the position is the first one at which the next may begin.
+        """
+        opener = self._openers[0] if self._openers else None
+        if opener is None or not opener.is_emitted or opener is self._tailed:
+            return None, self._reader.kept
+        return opener, self._reader.kept if opener.match.fallback is None else 0
+
     def _note(self, token: Token) -> None:
         """Record what ``token`` begins and ends."""
         if token.kind == "tail":
@@ -130,6 +140,7 @@ class CallFinder:
         else:
             if is_fenced:
                 self._fence = _fence_after("", token.text[1:].partition("\n")[0])
+            opener.is_emitted = not self._live
             self._live += 1
             self._reader.inside = True
             self._matchers[row].begin(opener, token)

@@ -7,15 +7,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, overload
 
 from chunkast.errors import ChunkastError, ConfigError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
 from chunkast.toolcalls.body import Body, BodyError, read_body
 from chunkast.toolcalls.body_matchers import Opener
-from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
+from chunkast.toolcalls.call_model import Event, Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.calls import CallFinder, Found, Segment
+from chunkast.toolcalls.deltas import Deltas
 from chunkast.toolcalls.json_body import json_calls, read_json
 from chunkast.toolcalls.json_repairs import pipeline_of
 from chunkast.toolcalls.json_schema import Schema
@@ -78,7 +79,10 @@ def parse_tool_calls(
     return ToolCallStream(tools, **options)._read(text, last=True)  # noqa: SLF001 - feed and close
 
 
-class ToolCallStream:
+P = TypeVar("P")
+
+
+class ToolCallStream(Generic[P]):
     """Finds calls in text that arrives in fragments.
 
     Text outside calls is returned at once, except for characters that may begin a call or a fence.
@@ -86,6 +90,9 @@ class ToolCallStream:
     text is kept back until its length (``max_call_size``) or the end of the text shows that it is
     not a call.
 
+    deltas: if true, the parts also have events: each call is preceded by a :class:`ToolCallStart`
+        as soon as its name is known, and by :class:`ArgumentsDelta` as its arguments arrive. If it
+        turns out to be text, that text is preceded by a :class:`ToolCallFailed`.
     protocols: the names of the protocols to read, or "auto" for all of them; the default is
         ``("xml",)``. :data:`PROTOCOLS` has their names.
     strict: if true, a call with problems stays text.
@@ -110,7 +117,27 @@ class ToolCallStream:
     a user's heuristic is propagated.
     """
 
-    def __init__(self, tools: Iterable[Tool], **options: Unpack[StreamOptions]) -> None:
+    @overload
+    def __init__(
+        self: ToolCallStream[Part],
+        tools: Iterable[Tool],
+        *,
+        deltas: Literal[False] = False,
+        **options: Unpack[StreamOptions],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: ToolCallStream[Part | Event],
+        tools: Iterable[Tool],
+        *,
+        deltas: Literal[True],
+        **options: Unpack[StreamOptions],
+    ) -> None: ...
+
+    def __init__(
+        self, tools: Iterable[Tool], *, deltas: bool = False, **options: Unpack[StreamOptions]
+    ) -> None:
         unknown = options.keys() - StreamOptions.__annotations__
         if unknown:
             raise TypeError(f"unknown options: {', '.join(sorted(unknown))}")
@@ -133,14 +160,15 @@ class ToolCallStream:
         self._finder = CallFinder(self._tools, rows, size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
-        self._segments: deque[Found] = deque()
-        self._parts: list[Part] = []
+        self._segments: deque[Found | Event] = deque()
+        self._parts: list[Any] = []
+        self._deltas = Deltas(self._finder, self._tools) if deltas else None
         # Calls of the callbacks that are still to be made.
         self._reports: deque[Callable[[], object]] = deque()
         self._closed = False
         self._reading = False
 
-    def feed(self, piece: str) -> list[Part]:
+    def feed(self, piece: str) -> list[P]:
         """Return the parts that are complete after ``piece``, the next fragment of the text.
 
         Raises ``ChunkastError`` if the stream has been closed.
@@ -149,11 +177,11 @@ class ToolCallStream:
             raise ChunkastError("feed() after close(): the text has ended; make a new stream")
         return self._read(piece, last=False)
 
-    def close(self) -> list[Part]:
+    def close(self) -> list[P]:
         """End the text, and return the remaining parts."""
         return self._read("", last=True)
 
-    def _read(self, fragment: str, *, last: bool) -> list[Part]:
+    def _read(self, fragment: str, *, last: bool) -> list[P]:
         self._closed = last
         self._waiting.append((fragment, last))
         if self._reading:
@@ -172,12 +200,20 @@ class ToolCallStream:
         while self._waiting:
             fragment, last = self._waiting.popleft()
             self._segments.extend(self._finder.read(fragment, last=last))
+            if self._deltas is not None:
+                self._segments.extend(self._deltas.read(fragment))
+        deltas = self._deltas
         while self._segments:
             segment = self._segments[0]
             if isinstance(segment, ToolProblem):
                 self._report(segment)
+            elif isinstance(segment, Segment):
+                calls = self._calls(segment)
+                self._parts += calls if deltas is None else deltas.calls(segment.opener, calls)
+            elif isinstance(segment, Text) and deltas is not None:
+                self._parts += deltas.text(segment)
             else:
-                self._parts += [segment] if isinstance(segment, Text) else self._calls(segment)
+                self._parts.append(segment)
             self._segments.popleft()
         while self._reports:
             self._reports.popleft()()
