@@ -95,6 +95,9 @@ class TokenReader:
         self._base = -1
         self._at = 0
         self.inside = False
+        # The start of an unfinished token, and the value of ``inside`` for which it is right.
+        self._start = 0
+        self._read_inside: bool | None = None
         self.repeat = False
         self.tail: Any = None
         self.position = self.settled = 0
@@ -134,14 +137,17 @@ class TokenReader:
         at = max(at, min(hold, len(text) - last))
         self._text, self._at = text[max(0, at - 1) :], min(at, 1)
         self._base += max(0, at - 1)
-        kept = max(0, min(self._base + self._at, self.position))
-        self.settled = kept if self._has_fences else self.position
+        self._start = max(0, min(self._base + self._at, self.position))
+        self._read_inside = self.inside if self.tail is None else None
+        self.settled = self._start if self._has_fences else self.position
 
     @property
     def kept(self) -> int:
         """The start of an unfinished token, or else ``position``."""
-        start = self._base + self._hold(self._text, self._at, last=False)
-        return max(0, min(start, self.position))
+        if self._read_inside != self.inside:
+            start = self._base + self._hold(self._text, self._at, last=False)
+            self._read_inside, self._start = self.inside, max(0, min(start, self.position))
+        return self._start
 
     def _next(self, text: str, at: int, *, has_signs: bool) -> Any:
         if not has_signs and not self._has_fences:

@@ -98,15 +98,16 @@ class CallFinder:
         else:
             yield from kept.take(reader.position if last else reader.kept)
 
-    def open_call(self) -> tuple[Opener | None, int]:
-        """Return the opener of the call that may be emitted, and the end of what it surely has.
-
-        Without such an opener, the position is the first one at which the next may begin.
-        """
+    def open_call(self) -> tuple[Opener, int] | None:
+        """Return the opener of a call that may be emitted, and the end of what it surely has."""
         opener = self._openers[0] if self._openers else None
         if opener is None or not opener.is_emitted or opener is self._tailed:
-            return None, self._reader.kept
-        return opener, self._reader.kept if opener.match.fallback is None else 0
+            return None
+        return (opener, self._reader.kept) if opener.match.fallback is None else None
+
+    def between(self, start: int, end: int) -> str:
+        """Return a piece of the text that has not been returned yet."""
+        return self._kept.between(start, end)
 
     def _note(self, token: Token) -> None:
         """Record what ``token`` begins and ends."""
@@ -223,28 +224,37 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 class _Kept:
-    """The text that has not been returned yet."""
+    """The text that has not been returned yet, in the fragments in which it came."""
 
     def __init__(self) -> None:
-        # The text from ``_start`` on, and the fragments after it.
-        self._text = ""
-        self._start = 0
-        self._at = 0
-        self._fragments: list[str] = []
+        self._fragments: deque[str] = deque()
+        # The position of the first character, also within the first fragment, and of the end.
+        self._start = self._at = self._end = 0
 
     def add(self, fragment: str) -> None:
         self._fragments.append(fragment)
+        self._end += len(fragment)
 
     def take(self, end: int) -> Iterator[Text]:
         """Remove the text before ``end`` and yield it, unless it is empty."""
-        start = self._start
-        if end == start:
-            return
-        if self._at + end - start > len(self._text):
-            rest = self._text[self._at :]
-            self._text = "".join(filter(None, (rest, *self._fragments)))
-            self._fragments.clear()
-            self._at = 0
-        stop = self._at + end - start
-        text, self._at, self._start = self._text[self._at : stop], stop, end
-        yield Text(text, start, end)
+        start, pieces = self._start, []
+        while self._start < end:
+            first = self._fragments[0]
+            stop = min(len(first), self._at + end - self._start)
+            pieces.append(first[self._at : stop])
+            self._start, self._at = self._start + stop - self._at, stop
+            if stop == len(first):
+                self._fragments.popleft()
+                self._at = 0
+        if pieces:
+            yield Text("".join(pieces), start, end)
+
+    def between(self, start: int, end: int) -> str:
+        """Return a piece of the text; fast if it is near the end."""
+        count, pieces = self._end - start, deque[str]()
+        for fragment in reversed(self._fragments):
+            if count <= 0:
+                break
+            pieces.appendleft(fragment[-count:])
+            count -= len(fragment)
+        return "".join(pieces)[: end - start]

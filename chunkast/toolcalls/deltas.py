@@ -82,54 +82,32 @@ class Deltas:
 
     def __init__(self, finder: CallFinder, names: Collection[str]) -> None:
         self._finder, self._names = finder, names
-        # The text from ``_at`` on, which may still be emitted.
-        self._pieces: list[str] = []
-        self._at = 0
-        # The open call that is emitted, and its arguments as far as they were read.
-        self._opener: Opener | None = None
+        # The arguments of the last call that started, as far as they were read.
         self._arguments = _Arguments("")
-        # The openers of calls that have started, until what they begin is known.
+        # The openers of calls that have started, until it is known what they begin.
         self._started: deque[Opener] = deque()
 
-    def read(self, fragment: str) -> Iterator[Event]:
-        """Yield the events of the call that is open after the finder has read ``fragment``."""
-        self._pieces.append(fragment)
-        opener, limit = self._finder.open_call()
-        if opener is None:
-            self._take(limit)
+    def read(self) -> Iterator[Event]:
+        """Yield the events of the call that is open after the finder has read a fragment."""
+        found = self._finder.open_call()
+        if found is None:
             return
-        if opener is not self._opener:
-            self._take(opener.body)
-            self._opener, self._arguments = opener, _Arguments(opener.protocol.kind)
-        if self._at != (opener.emitted if opener.started else opener.body):
-            opener.is_emitted = False  # another call follows in its body
-        if limit <= self._at or not opener.is_emitted:
-            return
+        opener, limit = found
         if not opener.started:
-            text = "".join(self._pieces)[: limit - self._at]
-            name, start = _beginning(opener, text)
+            name, start = _beginning(opener, self._finder.between(opener.body, limit))
             if name not in self._names:
-                opener.is_emitted = not name and len(text) < _LONGEST
+                opener.is_emitted = not name and limit - opener.body < _LONGEST
                 return
             opener.started, opener.emitted = name, opener.body + start
-            self._take(opener.emitted)
+            self._arguments = _Arguments(opener.protocol.kind)
             self._started.append(opener)
             yield ToolCallStart(name, opener.start)
-        text = self._take(limit)
+        text = self._finder.between(opener.emitted, limit)
         text = text[: self._arguments.read(text)]
         opener.is_emitted = not self._arguments.is_over
         if text:
             start, opener.emitted = opener.emitted, opener.emitted + len(text)
             yield ArgumentsDelta(text, start, opener.emitted)
-
-    def _take(self, end: int) -> str:
-        """Return the text before ``end``, and forget it."""
-        if end <= self._at:
-            return ""
-        text = "".join(self._pieces)
-        taken, self._pieces = text[: end - self._at], [text[end - self._at :]]
-        self._at = end
-        return taken
 
     def text(self, text: Text) -> Iterator[Event | Part]:
         """Yield ``text``, after what tells that it was not the call that had started."""

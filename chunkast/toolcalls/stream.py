@@ -201,7 +201,7 @@ class ToolCallStream(Generic[P]):
             fragment, last = self._waiting.popleft()
             self._segments.extend(self._finder.read(fragment, last=last))
             if self._deltas is not None:
-                self._segments.extend(self._deltas.read(fragment))
+                self._segments.extend(self._deltas.read())
         deltas = self._deltas
         while self._segments:
             segment = self._segments[0]
