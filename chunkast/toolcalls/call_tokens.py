@@ -19,7 +19,8 @@ from chunkast.toolcalls.protocols import NAMES, Protocol, plain
 __all__ = ("Token", "TokenReader")
 
 _LONGEST: Final = 2048
-_FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})[^\n]{0,200}(?=\n)"
+# A closing tag after the marks is one of a call whose JSON was in the fence.
+_FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})(?!<[/|｜])[^\n]{0,200}(?=\n)"
 _EMPTY: Final = re.compile("")
 # Escapes, and quotes and brackets of JSON or Python.
 _PUNCTUATION: Final = r"\\.|[\"'{}\[\]()]"

@@ -292,11 +292,12 @@ PROTOCOLS: Final[Mapping[str, tuple[Protocol, ...]]] = {
 def chosen_protocols(names: object) -> tuple[Protocol, ...]:
     """Return the rows of the named protocols in the order of the table; "auto" means all rows.
 
-    Raises ``ConfigError`` for anything but "auto" or names of protocols.
+    Llama also writes bare JSON, so "llama" includes "json". Raises ``ConfigError`` for anything but "auto" or names of protocols.
     """
     chosen = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not chosen or any(not isinstance(n, str) or n not in (_ANY, *PROTOCOLS) for n in chosen):
         raise ConfigError("protocols", names, f"must be 'auto' or some of {', '.join(PROTOCOLS)}")
+    chosen += ["json"] * ("llama" in chosen)
     return tuple(row for row in _ROWS if row.name in chosen or _ANY in chosen)
 
 
