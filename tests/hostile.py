@@ -178,6 +178,7 @@ CASES: Final[dict[str, Build]] = {
     "conflicts": halves("<<<<<<< a\n=======\n", ">>>>>>> a\n", "x\n"),
     "conflicts-open": filled("<<<<<<< a\n=======\n\n"),
     "conflicts-in-quotes": growing(lambda number: "> " * (number % 60) + "<<<<<<< a\n=======\n"),
+    "markdown-fences": filled("```md\n```a\n```\n"),
     "highlights-open": filled("{% highlight a %}\n\n{{< code >}}\n\n"),
     "highlights-in-quotes": growing(lambda number: "> " * (number % 60) + "{% highlight a %}\n"),
     "text-tables-open": filled("---  ----\na    b\n\n+---+\n| c |\n\n-----\nd\n--- ---\n\n"),

@@ -117,7 +117,7 @@ def test_bare_fences_in_an_answer_do_not_end_it(inner: str) -> None:
         # Closed, then a fence with a language: what is left pairs only so.
         ("```markdown\n# A\n```\n\nText.\n\n```sh\nx\n```\n\nText.\n\n```\n# B\n```\n", []),
         ("```markdown\n# A\n```\n\nText.\n\n```python\nx\n```\n", []),
-        (f"Text.\n\n```markdown\n{ANSWER}```\n", [("More",)]),
+        (f"Text.\n\n```markdown\n{ANSWER}```\n", []),
         (f"```text\n{ANSWER}```\n", [("More",)]),
         # What was cut off has no closing line.
         ("```markdown\n# A\n\n```python\nx = 1\n", [("A",)]),
@@ -125,3 +125,25 @@ def test_bare_fences_in_an_answer_do_not_end_it(inner: str) -> None:
 )
 def test_where_an_answer_ends_and_what_is_none(text: str, expected: list[tuple[str]]) -> None:
     assert paths(text) == expected
+
+
+@pytest.mark.parametrize("prefix", ["", "> ", "  "])
+@pytest.mark.parametrize(
+    ("fence", "whole"),
+    [
+        ("```md\n# A\n\n```sh\nls\n```\n\n## B\n```\n", True),
+        ("~~~Markdown\n# A\n~~~ sh\nls\n~~~\n~~~\n", True),
+        ("```md\n```a\n```\n```b\nx\n```\nText.\n````\n", True),
+        # What follows the last line is text; so it opened a fence.
+        ("```md\n# A\n```sh\nls\n```\n\nText.\n\n```\n# B\n```\n", False),
+        ("```md\n# A\n```sh\nls\n```\n\nText.\n", False),
+        ("```text\n# A\n```sh\nls\n```\nText.\n\n```\n", False),
+    ],
+)
+def test_a_fence_of_markdown_has_fences(prefix: str, fence: str, whole: bool) -> None:
+    head = "- item\n\n" if prefix == "  " else ""
+    lines = f"{fence}\n# After\n".split("\n")
+    text = f"Text.\n\n{head}" + "\n".join(f"{prefix}{line}".rstrip() for line in lines)
+    expected = "\n".join(f"{prefix}{line}".rstrip() for line in fence.split("\n")).strip("\n> ")
+    fences = [said.strip("> ") for kind, said in leaves(text) if kind == "fence"]
+    assert (fences == [expected]) is whole

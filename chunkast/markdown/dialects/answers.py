@@ -1,7 +1,12 @@
-"""Model answers wrapped in one ```` ```markdown ```` fence: the Markdown inside is parsed.
+"""Markdown in a fence that contains fences with as many marks.
 
-Only white space may surround the fence. Inner fences may be as long as the outer fence and have no
-language, provided that closing lines follow for them and for the outer fence.
+If a text consists of one ```` ```markdown ```` fence, the Markdown inside is parsed. Only white
+space may surround the fence. Inner fences may have no language, provided that closing lines follow
+for them and for the outer fence.
+
+A ```` ```markdown ```` fence in a document ends where it does for its author: a line with an info
+string opens an inner fence, and the closing line of the outer one is followed by a blank line or
+by the end. If there is no such line, it ends as in CommonMark.
 """
 
 from __future__ import annotations
@@ -15,11 +20,18 @@ from markdown_it.rules_block import StateBlock
 from chunkast.markdown.fence_lines import FENCE, closes
 from chunkast.markdown.lines import add_leaf
 
-__all__ = ("answer_line",)
+__all__ = ("MAY_NEST", "answer_line", "nesting_fence")
 
 _NOT_SPACE = re.compile(r"\S")
 _FENCE = re.compile(rf"^ {{0,3}}{FENCE.pattern}$", re.MULTILINE)
 _KEY: Final = "chunkast_answer"
+_LANGUAGES: Final = ("markdown", "md")
+# Matches in any text with a fence that contains Markdown.
+MAY_NEST: Final = re.compile(r"(?:```|~~~)[ \t]*(?:markdown|md)\b", re.IGNORECASE)
+# The key of the number of lines that may still be searched, which is limited so that the time is
+# linear, and the number for each line of the text.
+_LEFT: Final = "chunkast_nesting_left"
+_SEARCHES: Final = 20
 
 
 def answer_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
@@ -36,7 +48,7 @@ def _outer_fence(text: str) -> dict[int, str]:
     """Return the numbers and kinds of the lines of the outer fence, if any."""
     first = _NOT_SPACE.search(text)
     opening = _FENCE.match(text, text.rfind("\n", 0, first.start()) + 1) if first else None
-    if opening is None or opening["info"].strip().lower() not in ("markdown", "md"):
+    if opening is None or opening["info"].strip().lower() not in _LANGUAGES:
         return {}
     end = _closing(text, opening)
     if end < 0:
@@ -73,3 +85,39 @@ def _closing(text: str, opening: re.Match[str]) -> int:
             bare = bare_line
             may_be_closed = may_be_closed or ends
     return -1 if may_be_closed else len(text)
+
+
+def nesting_fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a fence of Markdown that contains other fences."""
+    opening = _line_of(state, start)
+    info = opening["info"].strip() if opening else ""
+    if opening is None or info.lower() not in _LANGUAGES:
+        return False
+    runs, has_inner = [opening["run"]], False
+    left = state.env.setdefault(_LEFT, _SEARCHES * state.lineMax)
+    for number in range(start + 1, min(end, start + left)):
+        state.env[_LEFT] -= 1
+        if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
+            break
+        line = _line_of(state, number)
+        if line is None:
+            continue
+        if line["info"].strip():
+            runs.append(line["run"])
+            has_inner = True
+        elif closes(line["run"], runs[-1]):
+            runs.pop()
+        if not runs:
+            after = number + 1
+            if not has_inner or (after < end and not state.isEmpty(after)):
+                break
+            return add_leaf(state, "fence", start, after, silent=silent, info=info)
+    return False
+
+
+def _line_of(state: StateBlock, number: int) -> re.Match[str] | None:
+    """Return the match of a line that opens or closes a fence, or ``None``."""
+    if state.is_code_block(number):
+        return None
+    first = state.bMarks[number] + state.tShift[number]
+    return FENCE.match(state.src, first, state.eMarks[number])
