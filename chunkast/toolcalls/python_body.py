@@ -11,7 +11,6 @@ import re
 from itertools import pairwise
 from typing import Any, Final
 
-from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.body import Body, BodyError
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH, coerced, too_deep
@@ -23,7 +22,6 @@ _STRING_OR_BRACKET: Final = re.compile(
     r"""("[^"\\]*(?:\\.[^"\\]*)*"?|'[^'\\]*(?:\\.[^'\\]*)*'?)|[()]""", re.DOTALL
 )
 _BEFORE_A_CALL: Final = re.compile(r"[\[,]?\s*")
-_AFTER_CALLS: Final = ("", "<|python_end|>")
 # A backslash, and what it escapes; Python would warn of a backslash that does not escape anything.
 _BACKSLASH: Final = re.compile(r"""\\([\\'"abfnrtvxuUN0\n])?""")
 _VALUES: Final = {"true": True, "false": False, "null": None}
@@ -47,8 +45,8 @@ def python_calls(body: str, *_: object) -> list[tuple[int, str, str]]:
         source = _BEFORE_A_CALL.sub("", body[start:end], count=1)
         name = _CALL.match(source)
         calls.append((end, source, name[1] if name else ""))
-    rest = body[ends[-1] :].strip(WHITE_SPACE + ",]")
-    if depth or rest not in _AFTER_CALLS or not all(name for _, _, name in calls):
+    rest = "".join(body[ends[-1] :].split()).removesuffix("<|python_end|>").lstrip(",")
+    if depth or rest != "]" * body.startswith("[") or not all(name for _, _, name in calls):
         return [(len(body), body, calls[0][2] if calls else "")]
     return calls
 
@@ -60,8 +58,8 @@ def read_python(source: str, schema: Schema) -> Body:
     source = _BACKSLASH.sub(lambda match: match[0] if match[1] else r"\\", source)
     try:
         call = _JsonNames().visit(ast.parse(source, mode="eval")).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise BodyError(f"it is not a call in Python: {error}") from None
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise BodyError("it is not a call in Python") from None
     if not isinstance(call, ast.Call) or call.args:
         raise BodyError("it is not one call whose arguments have names")
     arguments: dict[str, Any] = {}
