@@ -1,19 +1,20 @@
 """Read the bodies of calls that are written as in Python: ``[weather(city="Oslo"), now()]``.
 
-The code is parsed and never run. Each argument has a name, and a literal as its value, or one of
-JSON's names of values. A tool whose name is not a name in Python cannot be called like this.
+Each argument has a name, and a literal as its value, with the names of values of Python or JSON.
+A tuple becomes a list. A tool whose name is not a name in Python cannot be called like this.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from chunkast.toolcalls.body import Body, BodyError
 from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.values import MAX_DEPTH, coerced, too_deep
+from chunkast.toolcalls.values import coerced, load_json
 
 __all__ = ("python_calls", "read_python")
 
@@ -24,7 +25,14 @@ _STRING_OR_BRACKET: Final = re.compile(
 _BEFORE_A_CALL: Final = re.compile(r"[\[,]?\s*")
 # A backslash, and what it escapes; Python would warn of a backslash that does not escape anything.
 _BACKSLASH: Final = re.compile(r"""\\([\\'"abfnrtvxuUN0\n])?""")
-_VALUES: Final = {"true": True, "false": False, "null": None}
+_TOKEN: Final = re.compile(
+    r"""\s*(?:(?P<string>\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<key>\w+)\s*=|(?P<other>[\w.+-]+|[()\[\]{},:]))""",
+    re.DOTALL | re.VERBOSE,
+)
+_NAMES: Final = {"True": "true", "False": "false", "None": "null"}
+# Each opening bracket in JSON, and the closing one in Python and JSON.
+_BRACKETS: Final = {"[": ("[", "]", "]"), "(": ("[", ")", "]"), "{": ("{", "}", "}")}
 
 
 def python_calls(body: str, *_: object) -> list[tuple[int, str, str]]:
@@ -52,35 +60,39 @@ def python_calls(body: str, *_: object) -> list[tuple[int, str, str]]:
 
 
 def read_python(source: str, schema: Schema) -> Body:
-    """Return the arguments in the source of a call; raise ``BodyError`` if it is none."""
-    if too_deep(source):
-        raise BodyError(f"it is nested deeper than {MAX_DEPTH} levels")
-    source = _BACKSLASH.sub(lambda match: match[0] if match[1] else r"\\", source)
+    """Return the arguments in the source of a call; raise ``BodyError`` if it is none.
+
+    The source becomes JSON, token by token: older versions of Python crash when they parse long
+    chains of operators.
+    """
+    call = _CALL.match(source)
+    parts, closers, at = ["{"], [(")", "}")], call.end() if call else 0
+    while closers and (token := _TOKEN.match(source, at)):
+        at, text = token.end(), _json_of(token)
+        if text in _BRACKETS:
+            text, *closer = _BRACKETS[text]
+            closers.append((closer[0], closer[1]))
+        elif text == closers[-1][0]:
+            parts[-1] = parts[-1].removesuffix(",")
+            text = closers.pop()[1]
+        parts.append(text)
+    rest = "," * len(closers) + source[at:]
     try:
-        call = _JsonNames().visit(ast.parse(source, mode="eval")).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise BodyError("it is not a call in Python") from None
-    if not isinstance(call, ast.Call) or call.args:
-        raise BodyError("it is not one call whose arguments have names")
-    arguments: dict[str, Any] = {}
-    for keyword in call.keywords:
-        name = keyword.arg or "**"
-        if name == "**" or name in arguments:
-            raise BodyError(f"the argument {name!r} comes twice or has no name")
-        value, known = _value(keyword.value), schema.property(name)
-        arguments[name] = coerced(value, known, 1) if known else value
-    return Body(arguments, {}, [])
+        arguments = load_json("".join(parts) + rest)
+    except ValueError:
+        raise BodyError("it is not one call with named literals as its arguments") from None
+    return Body(coerced(arguments, schema, 0), {}, [])
 
 
-class _JsonNames(ast.NodeTransformer):
-    """Replaces JSON's names of values with the values."""
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Constant(_VALUES[node.id]) if node.id in _VALUES else node
-
-
-def _value(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise BodyError(f"the value at {node.col_offset} is not a literal") from None
+def _json_of(token: re.Match[str]) -> str:
+    if token["string"]:
+        text = _BACKSLASH.sub(lambda m: m[0] if m[1] else r"\\", token["string"])
+        try:
+            return json.dumps(ast.literal_eval(text))
+        except (SyntaxError, ValueError):
+            return "?"  # which is no JSON
+    return (
+        json.dumps(token["key"]) + ":"
+        if token["key"]
+        else _NAMES.get(other := token["other"], other)
+    )
