@@ -316,6 +316,26 @@ def test_snippets_are_around_the_match_in_every_script(query: str, word: str) ->
         assert read.split("\n")[1].startswith(f"4\t{word} goes.")
 
 
+@pytest.mark.parametrize("overlap", [0, 40])
+def test_a_match_is_read_where_a_hit_inside_a_long_line_shows_it(overlap: int) -> None:
+    rain, sun = ("".join(f"{each} {n} ends. " for n in range(99)) for each in ("Rain", "Sun"))
+    text = f"# A\n\n{rain}The ferry leaves at noon. {sun}\n"
+    chunker = Chunker(max_tokens=300, overlap=overlap)
+    with Store(":memory:", create=True) as store:
+        store.update([("a.md", text)], chunker)
+        [chunk] = (each for each in store.chunks() if "ferry" in each.text)
+        assert (chunk.start_line, text[chunk.start_index - 1]) == (3, " ")
+        served = answers.Answers(store, chunker)
+        for most in (100, 250):
+            found = asyncio.run(served.search("when does the ferry leave", max_tokens=most))
+            head, _, shown = found.partition("\n")
+            shown = shown.strip().strip("…")
+            assert "ferry leaves" in shown
+            read = asyncio.run(served.read(id=head.rpartition("=")[2], max_tokens=150))
+            match = shown[shown.index("ferry") :][:30]
+            assert read.split("\n")[1].startswith(f"3\t{match}")
+
+
 def test_copies_are_named_once() -> None:
     corpus = {f"docs/v{n}/a.md": f"# Ferry\n\nIt leaves daily. Since {n}.\n" for n in range(5)}
     found = asked(corpus, "search", query="ferry")

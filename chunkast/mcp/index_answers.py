@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Annotated, Final
 from warnings import catch_warnings, simplefilter
@@ -16,9 +16,10 @@ from chunkast.errors import ChunkastWarning, ConfigError
 from chunkast.index.parts import Span
 from chunkast.index.terms import content_words
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable, section_path
-from chunkast.mcp.hit_lines import passage, pointer
+from chunkast.mcp.hit_lines import HitLines
 from chunkast.output.text import section_line
 from chunkast.reading.passages import most_fitting
+from chunkast.sources.jupyter import is_notebook
 from chunkast.text.source_map import line_starts
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ class Answers:
         The places of the next ones follow if they fit.
         """
         skip = max(skip, 0)
-        vector, wanted = self._embed(query), content_words(query)
+        vector = self._embed(query)
+        shown = HitLines(content_words(query), cache(self._before))
         search = partial(self._store.search, query, vector=vector, within=within or None)
         found = search(10**9, limit=skip + _HITS)
         if len(found) <= skip:
@@ -137,14 +139,14 @@ class Answers:
         passages = []
         if not skip:
             shorter = partial(search, limit=_HITS, chunker=self._chunker)
-            passages = self._passages(shorter, wanted, max_tokens)
+            passages = self._passages(shorter, shown.passage, max_tokens)
             # Scores of words and vectors together are ranks, which say nothing of this.
             least = 0.0 if vector is not None else _LEAST_SHARE * found[0].score
             passages[_SURE:] = [hit for hit in passages[_SURE:] if hit.score >= least]
-        answer = "\n\n".join(passage(hit, wanted) for hit in passages)
+        answer = "\n\n".join(map(shown.passage, passages))
         known = {hit.id for hit in passages}
         ranks = [rank for rank, hit in enumerate(found) if rank >= skip and hit.id not in known]
-        places = [pointer(found[rank], wanted) for rank in ranks]
+        places = [shown.pointer(found[rank]) for rank in ranks]
         if not passages:
             return self._first(places, max_tokens, _MORE_PLACES, ranks=ranks)
         room = min(max_tokens - self._count(f"{answer}\n\n"), max_tokens // _PLACES_SHARE)
@@ -157,15 +159,15 @@ class Answers:
         return answer
 
     def _passages(
-        self, search: Callable[[int], list[Hit]], wanted: Collection[str], most: int
+        self, search: Callable[[int], list[Hit]], shown: Callable[[Hit], str], most: int
     ) -> list[Hit]:
-        """Return the best hits whose text, with a line above each, has at most ``most`` tokens.
+        """Return the best hits that have at most ``most`` tokens together, as they are ``shown``.
 
         ``search`` returns the best hits for a budget.
         """
 
         def tokens(hits: Sequence[Hit]) -> int:
-            return self._count("\n\n".join(passage(hit, wanted) for hit in hits))
+            return self._count("\n\n".join(map(shown, hits)))
 
         budget, hits = most, []
         for _ in range(_ATTEMPTS):
@@ -180,6 +182,14 @@ class Answers:
             budget -= excess
         ends = range(1, len(hits) + 1)
         return hits[: most_fitting(ends, lambda end: tokens(hits[:end]), most)]
+
+    def _before(self, hit: Hit) -> int:
+        """Return the number of characters before a hit in its first line; 0 in a notebook."""
+        if is_notebook(hit.source.partition("#")[0]):
+            return 0
+        text = self._store.text(hit.source)
+        line_end = max(text.rfind(end, 0, hit.start_index) for end in "\r\n")
+        return hit.start_index - line_end - 1
 
     async def read(
         self,
