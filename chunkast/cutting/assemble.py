@@ -10,7 +10,7 @@ from chunkast.analysis import Structure
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Piece
-from chunkast.identity import Location, PartCounts
+from chunkast.identity import PartCounts, next_chunk_id
 from chunkast.model import Annotation, Chunk, mutable_type
 from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
@@ -38,7 +38,6 @@ def assemble(
 
     ``parts`` counts the chunks at each location, and is updated.
     """
-    location = Location.of(source or "")
     source_map = SourceMap(structure.text)
     headings, analysis = structure.headings, structure.analysis
     number = 0
@@ -52,15 +51,12 @@ def assemble(
         embed_text, embed_tokens = _embedded(costs, piece, (start, own, end), tokens)
         path = headings.path(headings.number_at(own))
         sections = headings.sections(own, end)
-        place = location.at(path)
-        part = parts[place.key]
-        parts[place.key] += 1
         # Blank lines after dropped front matter belong to its leaf.
         after = costs.resumed[headings.page_at(own).number]
         blank = trim_start(text, 0, len(text)) if start == after else 0
         # The frozen class's own constructor would take several times as long.
         chunk: Any = _new(_MutableChunk)
-        chunk.id = place.id(part)
+        chunk.id = next_chunk_id(source or "", path, parts)
         chunk.index = number
         chunk.source = source
         chunk.text = text

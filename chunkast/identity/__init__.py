@@ -1,7 +1,7 @@
 """Write plans, citations, and chunk ids that do not change when other text is edited."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
-from chunkast.identity.ids import Location, PartCounts, chunk_id
+from chunkast.identity.ids import PartCounts, chunk_id, next_chunk_id
 from chunkast.identity.plans import Identified, WritePlan, digest, plan_among, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
 from chunkast.text.hashes import chunk_uuid, content_hash, normalize_text
@@ -9,7 +9,6 @@ from chunkast.text.hashes import chunk_uuid, content_hash, normalize_text
 __all__ = (
     "Citation",
     "Identified",
-    "Location",
     "PartCounts",
     "WritePlan",
     "chunk_id",
@@ -19,6 +18,7 @@ __all__ = (
     "digest",
     "fingerprint",
     "locate_quote",
+    "next_chunk_id",
     "normalize_text",
     "plan_among",
     "plan_writes",
