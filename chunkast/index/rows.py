@@ -6,7 +6,7 @@ A row that is read is checked against its checksum.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -18,42 +18,31 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = ("COLUMNS", "JOINED", "SELECT", "as_json", "checksum_of", "read_row", "values_of")
 
+_HASHES: Final = ("id", "content_hash", "embed_hash")
+_NUMBERS: Final = (
+    *("start_index", "end_index", "start_byte", "end_byte", "start_line", "end_line"),
+    *("token_count", "overlap", "embed_token_count"),
+)
 # Fields of a chunk that are stored unchanged in columns of the same name.
-_PLAIN_FIELDS: Final = (
-    "id",
-    "content_hash",
-    "embed_hash",
-    "start_index",
-    "end_index",
-    "start_byte",
-    "end_byte",
-    "start_line",
-    "end_line",
-    "token_count",
-    "overlap",
-    "embed_token_count",
-)
-COLUMNS: Final = (
-    *_PLAIN_FIELDS,
-    "position",
-    "own_token_count",
-    "text",
-    "headings",
-    "kinds",
-    "embed_before",
-    "embed_after",
-    "oversize",
-    "metadata",
+_PLAIN_FIELDS: Final = (*_HASHES, *_NUMBERS)
+# The columns of a chunk, with their types.
+COLUMNS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(_HASHES, "TEXT NOT NULL"),
+    **dict.fromkeys((*_NUMBERS, "position", "own_token_count"), "INTEGER NOT NULL"),
+    # If the embedded text contains ``text``, only the parts around ``text`` are stored.
+    **dict.fromkeys(("text", "headings", "kinds", "embed_before", "embed_after"), "TEXT NOT NULL"),
+    "oversize": "INTEGER NOT NULL",
+    "metadata": "TEXT NOT NULL",
     # NULL if the embedded text contains ``text``.
-    "embed_text",
+    "embed_text": "TEXT",
     # NULL for a document without pages.
-    "pages",
+    "pages": "TEXT",
     # Pairs of ``section_starts`` and ``sections``; NULL if an earlier version wrote the row.
-    "sections",
+    "sections": "TEXT",
     # Of the document's source and hash, and of the columns above; earlier versions have none.
-    "row_checksum",
-)
-_OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
+    "row_checksum": "INTEGER NOT NULL",
+}
+_OWN_TOKENS_COLUMN: Final = [*COLUMNS].index("own_token_count")
 # The columns that ``read_row`` reads; ``source`` is NULL if a chunk has no document.
 _FIELDS: Final = ", ".join(f"chunks.{name}" for name in COLUMNS)
 SELECT: Final = (
@@ -122,7 +111,7 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
 
 
 def _chunk(source: str, values: Sequence[Any]) -> Chunk:
-    stored = dict(zip(COLUMNS[:-1], values, strict=True))
+    stored = dict(zip(COLUMNS, values, strict=False))
     metadata = json.loads(stored["metadata"])
     embed = stored["embed_text"]
     if embed is None:

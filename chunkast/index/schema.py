@@ -12,6 +12,7 @@ from typing import Final
 from chunkast.errors import StoreError
 from chunkast.files.database import SUFFIXES, index_command
 from chunkast.index.connection import Connection, store_errors
+from chunkast.index.rows import COLUMNS
 
 __all__ = (
     "INSERT_WORDS",
@@ -69,36 +70,10 @@ _SCHEMA: Final = (
         chunks INTEGER NOT NULL,
         text TEXT
     )""",
-    # Only the parts of ``embed_text`` before and after ``text`` are stored if it contains
-    # ``text``; the column ``embed_text`` is NULL then.
-    """CREATE TABLE chunks (
+    f"""CREATE TABLE chunks (
         number INTEGER PRIMARY KEY,
         document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
-        id TEXT NOT NULL,
-        position INTEGER NOT NULL,
-        text TEXT NOT NULL,
-        start_index INTEGER NOT NULL,
-        end_index INTEGER NOT NULL,
-        start_byte INTEGER NOT NULL,
-        end_byte INTEGER NOT NULL,
-        start_line INTEGER NOT NULL,
-        end_line INTEGER NOT NULL,
-        token_count INTEGER NOT NULL,
-        own_token_count INTEGER NOT NULL,
-        overlap INTEGER NOT NULL,
-        headings TEXT NOT NULL,
-        kinds TEXT NOT NULL,
-        content_hash TEXT NOT NULL,
-        embed_before TEXT NOT NULL,
-        embed_after TEXT NOT NULL,
-        embed_token_count INTEGER NOT NULL,
-        embed_hash TEXT NOT NULL,
-        oversize INTEGER NOT NULL,
-        metadata TEXT NOT NULL,
-        embed_text TEXT,
-        pages TEXT,
-        sections TEXT,
-        row_checksum INTEGER NOT NULL
+        {", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())}
     )""",
     "CREATE INDEX chunks_by_place ON chunks (document, position)",
     "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
