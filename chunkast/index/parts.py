@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ from chunkast.cutting.units import Bodies
 from chunkast.index.ranking import best_section, chunk_text, relevance, sections_in
 from chunkast.model import Chunk
 from chunkast.reading import Passage
-from chunkast.reading.passages import most_fitting
+from chunkast.reading.passages import grown
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_span
 from chunkast.tokens import TokenCounter
@@ -71,19 +71,18 @@ class Parts:
         # A heading without text of its own stays with the text below it.
         first = max(bisect_right(edges, section[0]) - 1, 0)
         edges = edges[first : max(bisect_left(edges, section[1]), first + 1) + 1]
-        number, last = 0, len(edges) - 1
-        if tokens(edges[0], edges[-1]) > room:
+        start, end = edges[0], edges[-1]
+        if tokens(start, end) > room:
             units = list(pairwise(edges))
             scores = relevance(self._query, (("", chunk_text(chunk, *unit)) for unit in units))
             # If only a title above the chunk matches, the part is its beginning.
             matching = [at for at, score in enumerate(scores) if score > 0] or [0]
             matching.sort(key=lambda at: -scores[at])
-            fitting = (at for at in matching if tokens(*units[at]) <= room)
-            number = next(fitting, -1)
-            if number < 0:
+            unit = next((units[at] for at in matching if tokens(*units[at]) <= room), None)
+            if unit is None:
                 return None
-            number, last = _grown(edges, number, tokens, room)
-        span = _trimmed(chunk, edges[number], edges[last])
+            start, end = grown(edges, *unit, tokens, room)
+        span = _trimmed(chunk, start, end)
         return passage_of(chunk, span, tokens(*span)) if span[0] < span[1] else None
 
     def _edges(self, chunk: Chunk, span: Span, room: int) -> list[int]:
@@ -120,27 +119,3 @@ def _trimmed(chunk: Chunk, start: int, end: int) -> Span:
     offset = chunk.start_index
     first, last = trim_span(chunk.text, start - offset, end - offset)
     return Span(offset + first, offset + last)
-
-
-def _grown(
-    edges: Sequence[int], number: int, tokens: Callable[[int, int], int], room: int
-) -> tuple[int, int]:
-    """Return the numbers of the edges of a unit with the neighbouring units that fit.
-
-    Units are added after and before the unit ``number``, in turn.
-    """
-
-    def most(spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        def size(at: int) -> int:
-            first, last = spans[at]
-            return tokens(edges[first], edges[last])
-
-        return spans[max(most_fitting(range(len(spans)), size, room), 1) - 1]
-
-    last = len(edges) - 1
-    steps = ((max(number - by, 0), min(number + 1 + by, last)) for by in range(len(edges)))
-    spans = [each for step in pairwise(steps) for each in (step[0], (step[0][0], step[1][1]))]
-    start, end = most(spans or [(number, number + 1)])
-    # Where one side has no room, the other side may still grow.
-    start, end = most([(start, after) for after in range(end, last + 1)])
-    return most([(before, end) for before in range(start, -1, -1)])

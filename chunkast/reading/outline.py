@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from operator import attrgetter
 from typing import Protocol
 
@@ -15,7 +14,7 @@ from chunkast.config import ChunkConfig
 from chunkast.cutting import chunks_of
 from chunkast.errors import ConfigError, check_count
 from chunkast.model import Analysis
-from chunkast.reading.passages import Passage, most_fitting
+from chunkast.reading.passages import Passage, grown
 from chunkast.reading.sections import Section, SectionError, find_section, line_at, sections_of
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import trim_span
@@ -163,11 +162,17 @@ class Outline:
             alone = self._passage(inner, start, end, inner.start_index, inner.end_index)
             return replace(alone, oversize=not cut)
         for section in around:
-            edges = section.start_index, section.end_index
-            if section.total_tokens <= max_tokens and first <= edges[0] and edges[1] <= last:
-                return self._passage(section, *edges, *edges)
-        edges = max(first, inner.start_index), min(last, inner.end_index)
-        start, end = self._grown(edges, start, end, max_tokens)
+            span = section.start_index, section.end_index
+            if section.total_tokens <= max_tokens and first <= span[0] and span[1] <= last:
+                return self._passage(section, *span, *span)
+        first, last = max(first, inner.start_index), min(last, inner.end_index)
+        points = (point.pos for point in self._analysis.break_points if point.score >= 0)
+        edges = sorted({first, last, *(pos for pos in points if first < pos < last)})
+
+        def tokens(start: int, end: int) -> int:
+            return self._index.count(*trim_span(self._text, start, end))
+
+        start, end = grown(edges, start, end, tokens, max_tokens)
         return self._passage(inner, start, end, inner.start_index, inner.end_index)
 
     @property
@@ -203,37 +208,6 @@ class Outline:
         structure = structure_of(self._text[start:end], config, self.source)
         first = next(chunks_of(structure, config, self._counter, None, defaultdict(int)))
         return start + first.start_index, start + first.end_index
-
-    def _grown(
-        self, inside: tuple[int, int], start: int, end: int, max_tokens: int
-    ) -> tuple[int, int]:
-        """Return a span extended by whole blocks after and before it, in turn, while they fit."""
-        points = (point.pos for point in self._analysis.break_points if point.score >= 0)
-        edges = sorted({*inside, *(pos for pos in points if inside[0] < pos < inside[1])})
-        before = edges[: bisect_left(edges, start)][::-1]
-        after = edges[bisect_right(edges, end) :]
-        spans = [(start, end)]
-        for earlier, later in zip_longest(before, after):
-            if later is not None:
-                spans.append((spans[-1][0], later))
-            if earlier is not None:
-                spans.append((earlier, spans[-1][1]))
-        last = self._last_within(spans, max_tokens)
-        start, end = spans[last]
-        # Where one side has no room, the other side may still grow.
-        if last + 1 < len(spans) and spans[last + 1][0] == start:
-            spans = [(start, end), *((pos, end) for pos in before if pos < start)]
-        else:
-            spans = [(start, end), *((start, pos) for pos in after if pos > end)]
-        return spans[self._last_within(spans, max_tokens)]
-
-    def _last_within(self, spans: Sequence[tuple[int, int]], max_tokens: int) -> int:
-        """Return the number of the last of the growing ``spans`` that fits; the first one does."""
-
-        def tokens(number: int) -> int:
-            return self._index.count(*trim_span(self._text, *spans[number]))
-
-        return max(most_fitting(range(len(spans)), tokens, max_tokens) - 1, 0)
 
     def _passage(self, section: Section, start: int, end: int, first: int, last: int) -> Passage:
         """Return the span ``[start, end)`` as a passage.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
-__all__ = ("Passage", "most_fitting")
+__all__ = ("Passage", "grown", "most_fitting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +68,33 @@ def most_fitting(ends: Sequence[int], tokens: Callable[[int], int], most: int) -
     while number and tokens(ends[number - 1]) > most:
         number -= 1
     return number
+
+
+def grown(
+    edges: Sequence[int], start: int, end: int, tokens: Callable[[int, int], int], most: int
+) -> tuple[int, int]:
+    """Return a span extended to further sorted ``edges``, in turn after and before it.
+
+    The span grows while ``tokens``, which counts a span, returns at most ``most``.
+    """
+    before = edges[: bisect_left(edges, start)][::-1]
+    after = edges[bisect_right(edges, end) :]
+
+    def last_fitting(spans: Sequence[tuple[int, int]]) -> int:
+        numbers = range(len(spans))
+        return max(most_fitting(numbers, lambda at: tokens(*spans[at]), most) - 1, 0)
+
+    spans = [(start, end)]
+    for earlier, later in zip_longest(before, after):
+        if later is not None:
+            spans.append((spans[-1][0], later))
+        if earlier is not None:
+            spans.append((earlier, spans[-1][1]))
+    last = last_fitting(spans)
+    start, end = spans[last]
+    # Where one side has no room, the other side may still grow.
+    if last + 1 < len(spans) and spans[last + 1][0] == start:
+        spans = [(start, end), *((pos, end) for pos in before if pos < start)]
+    else:
+        spans = [(start, end), *((start, pos) for pos in after if pos > end)]
+    return spans[last_fitting(spans)]
