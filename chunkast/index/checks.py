@@ -92,25 +92,16 @@ def faults(connection: sqlite3.Connection) -> list[str]:
     """
     if fault := _structure_fault(connection, "integrity_check"):
         return [fault]
-    with _any_text(connection):
-        listed: list[str] = []
-        try:
-            listed.extend(_fault_lines(connection))
-        except sqlite3.DatabaseError as error:
-            _raise_if_stopped(error)
-            listed.append(str(error))
+    listed: list[str] = []
+    with _any_text(connection, listed):
+        listed.extend(_fault_lines(connection))
+    with _any_text(connection, listed):
         settings = settings_of(connection)
         if DIGEST not in settings:
             return listed or ["it was never completed"]
         if not listed and digest_of(connection) != settings[DIGEST]:
             listed.append("its digest does not match its chunks")
     return listed
-
-
-def _raise_if_stopped(error: Exception) -> None:
-    """Raise an error that is no damage: a signal has stopped the query."""
-    if "interrupted" in str(error):
-        raise error
 
 
 def _fault_lines(connection: sqlite3.Connection) -> Iterator[str]:
@@ -185,36 +176,30 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
     SQLite cannot read.
     """
     saved: dict[int, Saved] = {}
-    try:
+    with suppress(KeyError), _any_text(connection, []):
         if not {"documents", "chunks"} <= _tables(connection).keys():
             return []
-        with _any_text(connection):
-            for row in _rows(connection, "documents"):
-                source, stored, text = row["source"], row["text_hash"], row.get("text")
-                whole = text is not None and text_hash(encode(str(text))) == stored
-                saved[row["number"]] = Saved(source, stored, text if whole else None, [])
-            for row in _rows(connection, "chunks"):
-                values = tuple(row.get(name) for name in COLUMNS)
-                with suppress(DamageError, KeyError):
-                    document = saved[row["document"]]
-                    read_row((row["number"], *document[:2], *values))
-                    checksum = checksum_of(*document[:2], values[:-1])
-                    document.rows.append((*values[:-1], checksum))
-    except (sqlite3.DatabaseError, KeyError) as error:
-        _raise_if_stopped(error)
+        for row in _rows(connection, "documents"):
+            source, stored, text = row["source"], row["text_hash"], row.get("text")
+            whole = text is not None and text_hash(encode(str(text))) == stored
+            saved[row["number"]] = Saved(source, stored, text if whole else None, [])
+        for row in _rows(connection, "chunks"):
+            values = tuple(row.get(name) for name in COLUMNS)
+            with suppress(DamageError, KeyError):
+                document = saved[row["document"]]
+                read_row((row["number"], *document[:2], *values))
+                checksum = checksum_of(*document[:2], values[:-1])
+                document.rows.append((*values[:-1], checksum))
     return [*saved.values()]
 
 
 def salvage_vectors(connection: sqlite3.Connection) -> list[Block]:
     """Return the undamaged vectors of a damaged or older database."""
     saved: list[Block] = []
-    try:
-        with _any_text(connection):
-            for row in connection.execute(SELECT_BLOCKS):
-                with suppress(DamageError):
-                    saved.append(read_block(row))
-    except sqlite3.DatabaseError as error:
-        _raise_if_stopped(error)
+    with _any_text(connection, []):
+        for row in connection.execute(SELECT_BLOCKS):
+            with suppress(DamageError):
+                saved.append(read_block(row))
     return saved
 
 
@@ -226,11 +211,19 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]
 
 
 @contextmanager
-def _any_text(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read text that is not UTF-8 without an error, to find out where it is."""
+def _any_text(connection: sqlite3.Connection, errors: list[str]) -> Iterator[None]:
+    """Read text that is not UTF-8 without an error, to find out where it is.
+
+    The first place that SQLite cannot read ends the block, and is appended to ``errors``.
+    """
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
         yield
+    except sqlite3.DatabaseError as error:
+        # A signal has stopped the query.
+        if "interrupted" in str(error):
+            raise
+        errors.append(str(error))
     finally:
         connection.text_factory = str
 
