@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from chunkast.index import Store
 from chunkast.index.embedding import Embed
 from chunkast.model import Chunk
 from chunkast.stores.chunk_anchors import anchors_in
-from chunkast.stores.from_index import documents_in, vectors_in
 from chunkast.stores.overwrites import Pending, ordered
 from chunkast.stores.row_writer import RowWriter
 from chunkast.stores.sync_report import SyncError, SyncReport
@@ -62,12 +62,12 @@ def sync(
     belongs to another program. Raises ``StoreError`` if an index has a text without a vector; then
     nothing is written.
     """
-    known: Mapping[str, Vector] = {}
+    known: dict[str, Vector] = {}
     if isinstance(documents, Store):
         if embed is not None or model:
             raise ConfigError("embed", embed, "must not be passed: an index has its own vectors")
-        known, model = vectors_in(documents), documents.embedding_model()[0]
-        documents, embed, remove_missing = documents_in(documents), list, True
+        model, embed, remove_missing = documents.embedding_model()[0], list, True
+        documents, known = _read(documents)
     if not callable(embed):
         raise ConfigError("embed", embed, "must be a function that takes a list of texts")
     if not isinstance(model, str):
@@ -86,6 +86,20 @@ def sync(
     if failure is not None:
         raise failure
     return writer.report
+
+
+def _read(index: Store) -> tuple[list[tuple[str, list[Chunk]]], dict[str, Vector]]:
+    """Return the documents of an index, and its vectors by the hash of their texts.
+
+    Raises ``StoreError`` if a text has none.
+    """
+    documents = [(source, list(index.chunks(source))) for source in index.outline()]
+    vectors: dict[str, Vector] = {text: array("f", vector) for text, vector in index.vectors()}
+    texts = {chunk.embed_hash for _, chunks in documents for chunk in chunks}
+    if missing := len(texts - vectors.keys()):
+        advice = "'chunkast index --embed-url URL --embed-model NAME' adds them"
+        raise StoreError(index.path, f"{missing:,} texts have no vector; {advice}")
+    return documents, vectors
 
 
 def _checked(documents: Any) -> Iterator[tuple[str, list[Chunk] | None]]:
