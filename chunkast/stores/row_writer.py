@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -24,10 +24,10 @@ _PIECE: Final = 128
 class RowWriter:
     """Writes, updates and deletes rows, and counts them; a dry run only counts.
 
-    known: vectors of an index by hash; those of the store are not read then.
+    known: vectors of an index by hash; in a dry run, also of the texts that would be embedded. The
+        vectors of the store are read for other texts only.
     size: the size of the stored vectors, or None if there are none.
     waiting: the rows whose texts have to be embedded, by hash.
-    done: in a dry run, the hashes of the texts that would have been embedded.
     needed: the number of rows that still need a stored vector, by hash.
     held: vectors that were overwritten and are still needed, by hash.
     """
@@ -38,11 +38,10 @@ class RowWriter:
     batch_size: int
     dry_run: bool
     on_progress: Callable[[SyncReport], object] | None
-    known: Mapping[str, Vector]
+    known: dict[str, Vector]
     counts: Counter[str] = field(default_factory=Counter)
     size: int | None = None
     waiting: dict[str, list[Pending]] = field(default_factory=dict)
-    done: set[str] = field(default_factory=set)
     needed: Counter[str] = field(default_factory=Counter)
     held: dict[str, Vector] = field(default_factory=dict)
 
@@ -82,17 +81,16 @@ class RowWriter:
         self._run("deleted", self.target.delete, ids)
 
     def _find(self, hashes: Iterable[str]) -> dict[str, Vector]:
-        found = {each: self.held[each] for each in hashes if each in self.held}
-        found |= {each: () for each in hashes if each in self.done}
-        found |= {each: list(self.known[each]) for each in hashes if each in self.known}
+        kept = ChainMap(self.known, self.held)
+        found: dict[str, Vector] = {each: list(kept[each]) for each in hashes if each in kept}
         missing = sorted(set(hashes) - found.keys())
         return found | dict(self.target.vectors(missing, self.model)) if missing else found
 
     def _embed_batch(self) -> None:
         batch = {key: self.waiting.pop(key) for key in [*islice(self.waiting, self.batch_size)]}
-        vectors: Mapping[str, Vector] = dict.fromkeys(batch, ())
+        vectors: dict[str, Vector] = dict.fromkeys(batch, ())
         if self.dry_run:
-            self.done.update(batch)
+            self.known |= vectors
         else:
             texts = [rows[0].text for rows in batch.values()]
             made = embedded(self.embed, texts, self.size, self.target.name)
