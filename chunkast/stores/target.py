@@ -100,28 +100,22 @@ def row_of(chunk: Chunk, document: str, model: str, anchor: str) -> dict[str, An
 
     Values that the chunk does not have are left out.
     """
-    first_page, last_page = chunk.pages or (None, None)
     values = {
-        "text": chunk.text,
-        "source": chunk.source,
-        "headings": list(chunk.headings),
+        **{name: getattr(chunk, name) for name in _SAME},
+        "chunk_id": chunk.id,
         "section": " > ".join(chunk.headings),
         "anchor": anchor,
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
-        "first_page": first_page,
-        "last_page": last_page,
-        "kinds": list(chunk.kinds),
-        "metadata": dict(chunk.metadata),
-        "chunk_id": chunk.id,
-        "content_hash": chunk.content_hash,
-        "embed_hash": chunk.embed_hash,
-        "state_hash": chunk.state_hash,
+        **dict(zip(("first_page", "last_page"), chunk.pages or (), strict=False)),
     }
-    present = {name: clean(value) for name, value in values.items() if value not in _ABSENT}
+    present = {name: value for name, value in clean(values).items() if value not in _ABSENT}
     return {"document": document, **present, "model": model}
 
 
+# The values of a row that are fields of its chunk.
+_SAME: Final = (
+    *("text", "source", "headings", "start_line", "end_line", "kinds", "metadata"),
+    *("content_hash", "embed_hash", "state_hash"),
+)
 _ABSENT: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
