@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, overload
@@ -221,12 +221,8 @@ class Store:
         self._matrix = None
         with store_errors(self.path, self._connection):
             schema.lock(self._connection)
-            try:
+            with self._connection:
                 yield
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
 
     @contextmanager
     def writing(
@@ -255,19 +251,17 @@ class Store:
                 run = self._begin(chunker, on_wait, dry_run=dry_run)
                 if model:
                     run.settings[MODEL] = without_surrogates(model)
-            with store_errors(self.path, self._connection):
+            # At the end of the block, SQLite stores the changes, or drops them after an exception.
+            with store_errors(self.path, self._connection), self._connection:
                 yield run
                 run.finish()
-                if not dry_run:
-                    self._connection.execute("COMMIT")
         finally:
             self._writing = False
             if dry_run:
                 self._connection.close()
                 self._connection = stored
-            elif self._connection.in_transaction:
-                with store_errors(self.path, self._connection):
-                    self._connection.execute("ROLLBACK")
+            else:
+                self._connection.rollback()
         if self._file != self._file_there():
             raise StoreError(self.path, "was removed while it was written; run this again")
 
@@ -414,7 +408,7 @@ class Store:
             find_parts = partial(stored.parts, query, chunker)
             selection = WholeChunks(find_parts)
             if expand is not None:
-                outline_of = partial(stored.outline, chunker=chunker or stored.chunker())
+                outline_of = cache(partial(stored.outline, chunker=chunker or stored.chunker()))
                 selection = ExpandedChunks(find_parts, outline_of, expand)
             scores = matches(self._connection, query, within)
             ranking = self._ranked(query, scores, vector, within)
@@ -559,5 +553,4 @@ class Store:
                     self._check()
                 yield
             finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("COMMIT")
+                self._connection.commit()
