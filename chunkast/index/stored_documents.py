@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -49,9 +50,8 @@ class StoredDocuments:
         self._counting = {name: options[name] for name in options.keys() & _COUNTING}
         self._reading = {name: options[name] for name in options.keys() & _READING}
         self._config = ChunkConfig.of(self._reading)
-        self._structures: dict[str, Structure | None] = {}
-        self._anchors: dict[str, list[tuple[int, str]]] = {}
-        self._outlines: dict[str, Outline | None] = {}
+        # The structure of each document that was read, and the starts and anchors of its sections.
+        self._read: dict[str, tuple[Structure | None, list[tuple[int, str]]]] = {}
 
     def costs(self) -> dict[str, int]:
         """Return a mapping from each document's source to its token count, excluding overlap."""
@@ -104,17 +104,12 @@ class StoredDocuments:
 
     def outline(self, source: str, chunker: Chunker) -> Outline | None:
         """Return the outline of a document, or ``None`` if its text cannot be read."""
-        if source not in self._outlines:
-            text = self._readable(source)
-            self._outlines[source] = None if text is None else chunker.outline(text, source)
-        return self._outlines[source]
+        text = self._readable(source)
+        return None if text is None else chunker.outline(text, source)
 
     def anchor(self, source: str, pos: int) -> str:
         """Return the anchor of the section at ``pos`` in a document, or an empty string."""
-        if source not in self._anchors:
-            structure = self._structure(source)
-            self._anchors[source] = anchors_of(structure.analysis) if structure else []
-        anchors = self._anchors[source]
+        _, anchors = self._structure(source)
         before = bisect_right(anchors, pos, key=itemgetter(0))
         return anchors[before - 1][1] if before else ""
 
@@ -131,23 +126,22 @@ class StoredDocuments:
 
     def _structure_around(self, chunk: Chunk) -> tuple[Structure, int]:
         """Return the structure of a chunk's document and 0, or of its text and the text's start."""
-        structure = self._structure(chunk.source or "")
+        structure, _ = self._structure(chunk.source or "")
         if structure is not None:
             return structure, 0
         language = "text" if chunk.metadata.get("cell_type") in ("code", "raw") else None
         structure = structure_of(chunk.text, self._config, chunk.source, language)
         return structure, chunk.start_index
 
-    def _structure(self, source: str) -> Structure | None:
-        """Return the structure of a document, or ``None`` if its text cannot be read."""
-        if source not in self._structures:
+    def _structure(self, source: str) -> tuple[Structure | None, list[tuple[int, str]]]:
+        """Return the structure and the anchors of a document; none if its text cannot be read."""
+        if source not in self._read:
             text = self._readable(source)
             structure = None if text is None else structure_of(text, self._config, source)
-            self._structures[source] = structure
-        return self._structures[source]
+            self._read[source] = structure, anchors_of(structure.analysis) if structure else []
+        return self._read[source]
 
     def _readable(self, source: str) -> str | None:
-        try:
+        with suppress(StoreError):
             return self.text(source)
-        except StoreError:
-            return None
+        return None
