@@ -28,11 +28,8 @@ if TYPE_CHECKING:
         Citation,
         WritePlan,
         chunk_id,
-        chunk_uuid,
-        content_hash,
         digest,
         locate_quote,
-        normalize_text,
         plan_writes,
         validate_quote,
     )
@@ -48,6 +45,7 @@ if TYPE_CHECKING:
     )
     from chunkast.options import ChunkOptions
     from chunkast.output.load import load
+    from chunkast.text.hashes import chunk_uuid, content_hash, normalize_text
 
 __all__ = (
     "Analysis",
@@ -91,6 +89,7 @@ __version__ = "0.2.0"
 # The modules of these names, those that import least first.
 _MODULES: Final = (
     "errors",
+    "text.hashes",
     "model",
     "identity",
     "options",

@@ -18,9 +18,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
-from chunkast import Chunker
+from chunkast import Chunker, normalize_text
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.identity import normalize_text
 from chunkast.index import Store
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
