@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,14 +17,8 @@ __all__ = ("Connection", "DamageError", "DamagedFileError", "store_errors")
 # milliseconds.
 _INSTRUCTIONS_PER_CHECK: Final = 100_000
 # Parts of SQLite's messages about damaged files.
-_DAMAGE: Final = (
-    "malformed",
-    "corrupt",
-    "fts5",
-    "vtable constructor",
-    "Could not decode",
-    "no such table",
-    "no such column",
+_DAMAGE: Final = re.compile(
+    "malformed|corrupt|fts5|vtable constructor|Could not decode|no such (?:table|column)"
 )
 
 
@@ -83,7 +78,7 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
         reason = str(error).partition(" with text ")[0]
         if "not a database" in reason:
             reason = f"not an index of chunkast ({reason}); give another file"
-        elif any(part in reason for part in _DAMAGE):
+        elif _DAMAGE.search(reason):
             raise DamagedFileError(path, _damaged(path, reason)) from error
         raise StoreError(path, reason) from error
     except DamageError as error:
