@@ -68,7 +68,8 @@ class EmbeddingServer:
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         url = self.url.rstrip("/").removesuffix(_PATH) + _PATH
-        for pause in (*self.pauses, None):
+        pauses = iter(self.pauses)
+        while True:
             try:
                 request = Request(url, body, headers)  # noqa: S310  (http or https)
                 with build_opener(_NoRedirects).open(request, timeout=self.timeout) as answer:
@@ -79,10 +80,10 @@ class EmbeddingServer:
             except (OSError, HTTPException, ValueError) as error:
                 reason = str(getattr(error, "reason", error)) or describe(error)
                 temporary = not isinstance(error, (ValueError, InvalidURL))
+            pause = next(pauses, None)
             if pause is None or not temporary:
                 raise StoreError(self.url, f"cannot embed: {reason}")
             time.sleep(pause)
-        raise AssertionError  # unreachable
 
     def _shown(self, error: HTTPError) -> str:
         """Return the beginning of the server's message, without the key."""
