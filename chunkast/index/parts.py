@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -34,6 +34,7 @@ class Span(NamedTuple):
     end_index: int
 
 
+@dataclass(frozen=True)
 class Parts:
     """The best parts of chunks for a query, counted with ``counter``.
 
@@ -41,18 +42,10 @@ class Parts:
     text in the document. ``config`` has the options that determine how documents are read.
     """
 
-    def __init__(
-        self,
-        query: str,
-        structure_of: Callable[[Chunk], tuple[Structure, int]],
-        config: ChunkConfig,
-        counter: TokenCounter,
-    ) -> None:
-        self._query = query
-        self._structure_of = structure_of
-        self._config = config
-        self._count = counter.count
-        self._counter = counter
+    query: str
+    structure_of: Callable[[Chunk], tuple[Structure, int]]
+    config: ChunkConfig
+    counter: TokenCounter
 
     def best(self, chunk: Chunk, inside: Span, room: int) -> Passage | None:
         """Return the best part of a chunk that has at most ``room`` tokens.
@@ -63,10 +56,10 @@ class Parts:
         """
 
         def tokens(start: int, end: int) -> int:
-            return self._count(chunk_text(chunk, *_trimmed(chunk, start, end)))
+            return self.counter.count(chunk_text(chunk, *_trimmed(chunk, start, end)))
 
         edges = self._edges(chunk, inside, room)
-        slot = best_section(self._query, chunk, inside)
+        slot = best_section(self.query, chunk, inside)
         section = next((span for at, *span in sections_in(chunk, inside) if at == slot), inside)
         # A heading without text of its own stays with the text below it.
         first = max(bisect_right(edges, section[0]) - 1, 0)
@@ -74,7 +67,7 @@ class Parts:
         start, end = edges[0], edges[-1]
         if tokens(start, end) > room:
             units = list(pairwise(edges))
-            scores = relevance(self._query, (("", chunk_text(chunk, *unit)) for unit in units))
+            scores = relevance(self.query, (("", chunk_text(chunk, *unit)) for unit in units))
             # If only a title above the chunk matches, the part is its beginning.
             matching = [at for at, score in enumerate(scores) if score > 0] or [0]
             matching.sort(key=lambda at: -scores[at])
@@ -87,9 +80,9 @@ class Parts:
 
     def _edges(self, chunk: Chunk, span: Span, room: int) -> list[int]:
         """Return the sorted positions that separate the blocks or sentences in a span."""
-        structure, offset = self._structure_of(chunk)
-        config = replace(self._config, max_tokens=room, context="none", overlap=0)
-        costs = Costs(structure, config, self._counter)
+        structure, offset = self.structure_of(chunk)
+        config = replace(self.config, max_tokens=room, context="none", overlap=0)
+        costs = Costs(structure, config, self.counter)
         bodies = Bodies(structure, config, costs, Divider(structure, costs, config))
         start, end = span[0] - offset, span[1] - offset
         units = bodies.between(start, end)

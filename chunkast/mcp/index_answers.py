@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Annotated, Final
@@ -55,22 +55,19 @@ _ERROR_TOKENS: Final = 10
 MaxTokens = Annotated[int, Field(description="the limit of the answer")]
 
 
+@dataclass(frozen=True)
 class Answers:
     """The answers from an index.
 
     ``chunker`` counts tokens and parses documents; ``embed`` returns the vector of a query or None.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        chunker: Chunker,
-        embed: Callable[[str], list[float] | None] = lambda _query: None,
-    ) -> None:
-        self._store = store
-        self._embed = embed
-        self._chunker = chunker
-        self._count = chunker.counter.count
+    store: Store
+    chunker: Chunker
+    embed: Callable[[str], list[float] | None] = lambda _query: None
+
+    def _count(self, text: str) -> int:
+        return self.chunker.counter.count(text)
 
     async def outline(
         self,
@@ -79,12 +76,12 @@ class Answers:
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> str:
         """List documents and folders, or the sections of a document with lines and tokens."""
-        costs = self._store.outline()
+        costs = self.store.outline()
         folder = source and f"{source.rstrip('/')}/"
         inside = {name: tokens for name, tokens in costs.items() if name.startswith(folder)}
         if source not in costs and (inside or not source):
             return self._listed(inside, max_tokens)
-        outline = self._store.outline(source, chunker=self._chunker)
+        outline = self.store.outline(source, chunker=self.chunker)
         answer = ""
         for level in range(max(depth, 1), 0, -1):
             lines = [printable(section_line(section)) for section in outline.down_to(level)]
@@ -129,16 +126,16 @@ class Answers:
         The places of the next ones follow if they fit.
         """
         skip = max(skip, 0)
-        vector = self._embed(query)
+        vector = self.embed(query)
         shown = HitLines(content_words(query), cache(self._before))
-        search = partial(self._store.search, query, vector=vector, within=within or None)
+        search = partial(self.store.search, query, vector=vector, within=within or None)
         found = search(10**9, limit=skip + _HITS)
         if len(found) <= skip:
             some = "No more places." if found else "Nothing contains a word of the query."
             return f"{some} outline() lists the documents."
         passages = []
         if not skip:
-            shorter = partial(search, limit=_HITS, chunker=self._chunker)
+            shorter = partial(search, limit=_HITS, chunker=self.chunker)
             passages = self._passages(shorter, shown.passage, max_tokens)
             # Scores of words and vectors together are ranks, which say nothing of this.
             least = 0.0 if vector is not None else _LEAST_SHARE * found[0].score
@@ -187,7 +184,7 @@ class Answers:
         """Return the number of characters before a hit in its first line; 0 in a notebook."""
         if is_notebook(hit.source.partition("#")[0]):
             return 0
-        text = self._store.text(hit.source)
+        text = self.store.text(hit.source)
         line_end = max(text.rfind(end, 0, hit.start_index) for end in "\r\n")
         return hit.start_index - line_end - 1
 
@@ -205,12 +202,12 @@ class Answers:
         lines: "120-180", or "120:80-180" from the 80th character of line 120.
         """
         name, *match = _parsed("id", id, _ID, "must be an id from search")
-        chunk = self._store.chunk(name) if id else None
+        chunk = self.store.chunk(name) if id else None
         source = chunk.source or "" if chunk else source
         if not source:
             raise ConfigError("source", source, "must be a document, or give an id")
-        outline = self._store.outline(source, chunker=self._chunker)
-        text = self._store.text(source)
+        outline = self.store.outline(source, chunker=self.chunker)
+        text = self.store.text(source)
         starts = line_starts(text)
         if chunk is not None:
             room = max_tokens * 3 // 4
@@ -245,7 +242,7 @@ class Answers:
                 f"{at.source}:{at.start_line}-{at.end_line}  {section_path(at.section)}"
                 f"{'' if at.verbatim else '  (not verbatim)'}"
             )
-            for at in self._store.quote(text)
+            for at in self.store.quote(text)
         ]
         ranks = range(max(skip, 0), len(places))
         if not ranks:
