@@ -42,6 +42,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     # Of the document's source and hash, and of the columns above; earlier versions have none.
     "row_checksum": "INTEGER NOT NULL",
 }
+_JSON_COLUMNS: Final = ("headings", "kinds", "metadata", "pages", "sections")
 _OWN_TOKENS_COLUMN: Final = [*COLUMNS].index("own_token_count")
 # The columns that ``read_row`` reads; ``source`` is NULL if a chunk has no document.
 _FIELDS: Final = ", ".join(f"chunks.{name}" for name in COLUMNS)
@@ -112,25 +113,21 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
 
 def _chunk(source: str, values: Sequence[Any]) -> Chunk:
     stored = dict(zip(COLUMNS, values, strict=False))
-    metadata = json.loads(stored["metadata"])
+    parsed = {name: json.loads(stored[name] or "null") for name in _JSON_COLUMNS}
+    sections, metadata = parsed["sections"] or (), parsed["metadata"]
     embed = stored["embed_text"]
     if embed is None:
         embed = stored["embed_before"] + stored["text"] + stored["embed_after"]
     if isinstance(metadata.get("cell_id"), str):
         source = cell_source(source, metadata["cell"], metadata["cell_id"])
-    sections = json.loads(stored["sections"] or "[]")
-    fields = dict(
-        **{name: stored[name] for name in _PLAIN_FIELDS},
-        source=source,
-        index=stored["position"],
-        text=stored["text"],
-        headings=tuple(json.loads(stored["headings"])),
-        kinds=tuple(json.loads(stored["kinds"])),
-        embed_text=embed,
-        oversize=bool(stored["oversize"]),
-        metadata=metadata,
-        pages=None if stored["pages"] is None else tuple(json.loads(stored["pages"])),
-        sections=tuple(tuple(path) for _, path in sections),
-        section_starts=tuple(start for start, _ in sections),
-    )
+    fields = {
+        **{name: stored[name] for name in (*_PLAIN_FIELDS, "text")},
+        **parsed,
+        "source": source,
+        "index": stored["position"],
+        "embed_text": embed,
+        "oversize": bool(stored["oversize"]),
+        "sections": [path for _, path in sections],
+        "section_starts": [start for start, _ in sections],
+    }
     return Chunk.from_dict(fields)
