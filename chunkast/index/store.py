@@ -49,7 +49,6 @@ class Store:
         """
         self.path = path
         self._made = create and path != ":memory:" and not Path(path).exists()
-        self._writing = False
         # The state of the file that was last checked, and the last outline in that state.
         self._checked_state: int | None = None
         self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
@@ -244,7 +243,6 @@ class Store:
         if dry_run:
             with store_errors(self.path, stored):
                 self._connection = schema.copy_of(stored)
-        self._writing = True
         self._checked_state = None
         try:
             with store_errors(self.path, self._connection):
@@ -256,7 +254,6 @@ class Store:
                 yield run
                 run.finish()
         finally:
-            self._writing = False
             if dry_run:
                 self._connection.close()
                 self._connection = stored
@@ -331,7 +328,8 @@ class Store:
         """Yield all chunks in order, or only the chunks of the document ``source``."""
         self._check_version()
         with store_errors(self.path, self._connection):
-            self._check()
+            if not self._connection.in_transaction:
+                self._check()
             names = [] if source is None else [without_surrogates(source)]
             query = f"{JOINED} {'WHERE source = ?' if names else ''} ORDER BY source, position"
             for row in self._connection.execute(query, names):
@@ -340,7 +338,12 @@ class Store:
     def chunk(self, chunk_id: str) -> Chunk:
         """Return the chunk with this id; raises ``StoreError`` if there is none."""
         with self._snapshot():
-            return self._documents().chunk(chunk_id)
+            self._completed()
+            query = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
+            row = self._connection.execute(query, (without_surrogates(chunk_id),)).fetchone()
+            if row is None:
+                raise StoreError(self.path, f"has no chunk {chunk_id!r}")
+            return read_row(row)[2]
 
     def settings(self) -> dict[str, str]:
         """Return the configuration and the digest of the last run, or an empty dict."""
@@ -534,7 +537,7 @@ class Store:
         Each state of the file is checked only once, so that further calls are fast.
         """
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
-        if state == self._checked_state or self._writing:
+        if state == self._checked_state:
             return
         if fault := checks.quick_fault(self._connection):
             raise DamageError(fault)

@@ -17,7 +17,6 @@ from chunkast.index.checks import json_setting, text_hash
 from chunkast.index.connection import DamageError
 from chunkast.index.parts import Parts
 from chunkast.index.remembered import merged
-from chunkast.index.rows import JOINED, read_row
 from chunkast.model import Chunk
 from chunkast.reading import anchors_of
 from chunkast.sources.jupyter import is_notebook
@@ -61,14 +60,6 @@ class StoredDocuments:
             "GROUP BY documents.number ORDER BY source"
         )
         return dict(rows.fetchall())
-
-    def chunk(self, identity: str) -> Chunk:
-        """Return the chunk with this id, or raise ``StoreError`` if there is none."""
-        query = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
-        row = self._connection.execute(query, (without_surrogates(identity),)).fetchone()
-        if row is None:
-            raise StoreError(self._path, f"has no chunk {identity!r}")
-        return read_row(row)[2]
 
     def text(self, source: str) -> str:
         """Return the text of a document.
