@@ -13,7 +13,7 @@ from chunkast.config import ChunkConfig
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
 from chunkast.cutting.units import Bodies
-from chunkast.index.ranking import best_section, chunk_text, relevance, sections_in
+from chunkast.index.ranking import best_section, chunk_text, relevance
 from chunkast.model import Chunk
 from chunkast.reading import Passage
 from chunkast.reading.passages import grown
@@ -59,8 +59,7 @@ class Parts:
             return self.counter.count(chunk_text(chunk, *_trimmed(chunk, start, end)))
 
         edges = self._edges(chunk, inside, room)
-        slot = best_section(self.query, chunk, inside)
-        section = next((span for at, *span in sections_in(chunk, inside) if at == slot), inside)
+        section = best_section(self.query, chunk, inside)
         # A heading without text of its own stays with the text below it.
         first = max(bisect_right(edges, section[0]) - 1, 0)
         edges = edges[first : max(bisect_left(edges, section[1]), first + 1) + 1]

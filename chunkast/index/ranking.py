@@ -24,8 +24,6 @@ __all__ = (
     "matches",
     "ranked",
     "relevance",
-    "sections_in",
-    "title_of",
 )
 
 # The number of chunks to load at a time.
@@ -152,34 +150,21 @@ def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
     return best
 
 
-def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> int:
-    """Return the index of the section in a chunk that matches the query best, by BM25.
+def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> tuple[int, int]:
+    """Return the span of the section in a chunk that matches the query best, by BM25.
 
-    Only sections in ``span``, a span of the document, are considered. Titles and text have the same
-    weight here. If no section contains a word of the query, the first one is returned.
+    Only the parts of sections in ``span``, a span of the document, are considered. Titles and text
+    have the same weight here. If no section contains a word of the query, the first one is returned.
     """
-    found = sections_in(chunk, span)
-    if len(found) < 2:
-        return found[0][0] if found else 0
-    texts = ((title_of(chunk, slot), chunk_text(chunk, start, end)) for slot, start, end in found)
-    scores = relevance(query, texts)
-    return found[scores.index(max(scores))][0]
-
-
-def sections_in(chunk: Chunk, span: tuple[int, int]) -> list[tuple[int, int, int]]:
-    """Return the index, the start and the end of each section of a chunk in a span, in order."""
     starts = [*(chunk.section_starts or (chunk.start_index,)), chunk.end_index]
-    clipped = (
-        (slot, max(start, span[0]), min(end, span[1]))
-        for slot, (start, end) in enumerate(pairwise(starts))
-    )
-    return [(slot, start, end) for slot, start, end in clipped if start < end]
-
-
-def title_of(chunk: Chunk, slot: int) -> str:
-    """Return the title of a section of a chunk, or an empty string if it has none."""
-    path = chunk.sections[slot] if chunk.sections else chunk.headings
-    return path[-1] if path else ""
+    clipped = ((max(start, span[0]), min(end, span[1])) for start, end in pairwise(starts))
+    found = [(start, end) for start, end in clipped if start < end] or [span]
+    if len(found) == 1:
+        return found[0]
+    titles = ["".join(chunk.section_at(start)[-1:]) for start, _ in found]
+    texts = [chunk_text(chunk, start, end) for start, end in found]
+    scores = relevance(query, zip(titles, texts, strict=True))
+    return found[scores.index(max(scores))]
 
 
 def chunk_text(chunk: Chunk, start: int, end: int) -> str:

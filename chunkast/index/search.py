@@ -240,8 +240,7 @@ def hits(
     """
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk
-        slot = best_section(query, chunk, (passage.start_index, passage.end_index))
-        start = chunk.section_starts[slot] if chunk.section_starts else chunk.start_index
+        start, _ = best_section(query, chunk, (passage.start_index, passage.end_index))
         yield Hit(
             id=chunk.id,
             source=chunk.source or "",
