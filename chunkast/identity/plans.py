@@ -126,9 +126,9 @@ def plan_writes(
     True
     """
     earlier = [_identified(chunk) for chunk in prior]
-    holders: dict[str, str] = {}
-    for chunk in {chunk.id: chunk for chunk in earlier}.values():
-        holders.setdefault(chunk.embed_hash, chunk.id)
+    latest = {chunk.id: chunk for chunk in earlier}
+    # If several chunks have the same vector, the first one is used.
+    holders = {chunk.embed_hash: chunk.id for chunk in reversed(latest.values())}
     return plan_among(map(_identified, current), earlier, holders.get, {})
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby, islice, takewhile
 from typing import Final
 
 from chunkast.identity.quote_places import Finder, finder
@@ -165,14 +166,9 @@ def _page_starts_in(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
 
 def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     """Yield lists of consecutive chunks of the same document."""
-    run: list[Chunk] = []
-    for chunk in chunks:
-        if run and (run[-1].source, run[-1].index + 1) != (chunk.source, chunk.index):
-            yield run
-            run = []
-        run.append(chunk)
-    if run:
-        yield run
+    # The index of a chunk and its place in ``chunks`` grow together as long as a run lasts.
+    pairs = groupby(enumerate(chunks), lambda pair: (pair[1].source, pair[1].index - pair[0]))
+    yield from ([chunk for _, chunk in run] for _, run in pairs)
 
 
 def _in_chunks(find: Finder, chunks: Sequence[Chunk], own: str | None) -> Iterator[Citation]:
@@ -215,9 +211,6 @@ def _in_chunks(find: Finder, chunks: Sequence[Chunk], own: str | None) -> Iterat
 
 def _containing(chunks: Sequence[Chunk], first: int, start: int, end: int) -> Iterator[str]:
     """Yield the ids of the chunks that contain all of a span, which begins in ``chunks[first]``."""
-    for slot in range(first, len(chunks)):
-        # Later chunks contain it too if their overlap is long enough.
-        if chunks[slot].start_index > start:
-            return
-        if end <= chunks[slot].end_index:
-            yield chunks[slot].id
+    # Later chunks contain it too if their overlap is long enough.
+    begun = takewhile(lambda chunk: chunk.start_index <= start, islice(chunks, first, None))
+    yield from (chunk.id for chunk in begun if end <= chunk.end_index)
