@@ -69,11 +69,8 @@ class QdrantTarget:
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
         """Return a stored vector for each hash that has one."""
-        if self._known is not None:
-            ids = self._known.holders(embed_hashes, model)
-        else:
-            found = self._scroll("embed_hash", embed_hashes)
-            ids = list({each.embed_hash: each.id for each in found if each.model == model}.values())
+        known = self._known or KnownRows(self._scroll("embed_hash", embed_hashes))
+        ids = known.holders(embed_hashes, model)
         if not ids:
             return {}
         name = self._vector or ""
