@@ -32,9 +32,8 @@ MODEL: Final = "embed_model"
 # The number of vectors from which on small blocks become one.
 _FULL: Final = 1_000
 _BYTES: Final = 4
-SELECT_BLOCKS: Final = (
-    "SELECT number, model, size, count, hashes, checksum, vectors FROM vector_blocks"
-)
+_COLUMNS: Final = "model, size, count, hashes, checksum, vectors"
+SELECT_BLOCKS: Final = f"SELECT number, {_COLUMNS} FROM vector_blocks"  # noqa: S608  (constants)
 # Chunks with the same embedded text have the same vector; the first is listed.
 _TEXTS: Final = "SELECT embed_hash, min(number) FROM chunks GROUP BY embed_hash ORDER BY 2"
 
@@ -62,8 +61,7 @@ class Block(NamedTuple):
 def put(connection: sqlite3.Connection, block: Block) -> None:
     """Store a block, within the open transaction."""
     values = (*block[:2], len(block.hashes), " ".join(block.hashes), block.checksum(), block.data)
-    names = "model, size, count, hashes, checksum, vectors"
-    connection.execute(f"INSERT INTO vector_blocks ({names}) VALUES (?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+    connection.execute(f"INSERT INTO vector_blocks ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", values)  # noqa: S608
 
 
 def size_of(connection: sqlite3.Connection, model: str) -> int:
@@ -78,11 +76,9 @@ def size_of(connection: sqlite3.Connection, model: str) -> int:
     return most or 0
 
 
-def blocks(connection: sqlite3.Connection, where: str = "", *values: Any) -> Iterator[Block]:
-    """Yield the stored blocks in order; raise ``DamageError`` for one that is damaged."""
-    yield from map(
-        read_block, connection.execute(f"{SELECT_BLOCKS} {where} ORDER BY number", values)
-    )
+def blocks(connection: sqlite3.Connection, where: str, *values: Any) -> Iterator[Block]:
+    """Return the stored blocks in order; raise ``DamageError`` for one that is damaged."""
+    return map(read_block, connection.execute(f"{SELECT_BLOCKS} {where} ORDER BY number", values))
 
 
 def read_block(row: tuple[Any, ...]) -> Block:
@@ -100,9 +96,8 @@ def prune(connection: sqlite3.Connection, model: str) -> int:
     """Delete the vectors of other models and of texts that no chunk has; return their number."""
     wanted = {text for (text,) in connection.execute("SELECT DISTINCT embed_hash FROM chunks")}
     removed = 0
-    for (number,) in connection.execute(
-        "SELECT number FROM vector_blocks ORDER BY number"
-    ).fetchall():
+    numbers = connection.execute("SELECT number FROM vector_blocks ORDER BY number").fetchall()
+    for (number,) in numbers:
         [block] = blocks(connection, "WHERE number = ?", number)
         kept = block.only(wanted if block.model == model else set())
         if len(kept.hashes) < len(block.hashes):

@@ -96,8 +96,7 @@ def match_expression(query: str) -> str:
     for term in content:
         words = _WORD.findall(term)
         for word in words:
-            for phrase in _phrases(word):
-                phrases[phrase] = None
+            phrases |= dict.fromkeys(_phrases(word))
         if len(words) > 1:
             phrases[terms(" ".join(words))] = None
         if len(phrases) >= _MAX_WORDS:
