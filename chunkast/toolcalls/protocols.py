@@ -219,7 +219,7 @@ _ROWS: Final = (
         "vLLM, SGLang",
         "arguments without names; a link",
         "python",
-        rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`])(?P<body>)"
+        rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!])(?P<body>)"
         rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
         rf"[{_SPACE}{NAMES}\(",
         tail=rf"{_SPACE}<\|python_end\|>",

@@ -17,7 +17,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast.markdown.blocks import Arranged, Signs
 from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.anchors import target_line
-from chunkast.markdown.dialects.answers import MAY_NEST, answer_line, nesting_fence
+from chunkast.markdown.dialects.answers import answer_line, may_nest, nesting_fence
 from chunkast.markdown.dialects.conflicts import MAY_CONFLICT, conflict_block
 from chunkast.markdown.dialects.containers import MARKERS, container_rule
 from chunkast.markdown.dialects.definition_lists import MAY_DEFINE, add_definitions
@@ -130,7 +130,7 @@ _ROWS: Final = (
         ),
     ),
     Dialect("answers", rule=answer_line, begins={"answer": "`~"}),
-    Dialect("answers", rule=nesting_fence, begins={"nesting_fence": "`~"}, needs=MAY_NEST.search),
+    Dialect("answers", rule=nesting_fence, begins={"nesting_fence": "`~"}, needs=may_nest),
     Dialect(
         "obsidian",
         _option("alerts"),

@@ -20,14 +20,16 @@ from markdown_it.rules_block import StateBlock
 from chunkast.markdown.fence_lines import FENCE, closes
 from chunkast.markdown.lines import add_leaf
 
-__all__ = ("MAY_NEST", "answer_line", "nesting_fence")
+__all__ = ("answer_line", "may_nest", "nesting_fence")
 
 _NOT_SPACE = re.compile(r"\S")
 _FENCE = re.compile(rf"^ {{0,3}}{FENCE.pattern}$", re.MULTILINE)
 _KEY: Final = "chunkast_answer"
 _LANGUAGES: Final = ("markdown", "md")
-# Matches in any text with a fence that contains Markdown.
-MAY_NEST: Final = re.compile(r"(?:```|~~~)[ \t]*(?:markdown|md)\b", re.IGNORECASE)
+# With a literal beginning each, which is found fast.
+_MARKDOWN = tuple(
+    re.compile(rf"{m}[ \t]*[Mm](?:d|arkdown)[ \t\r]*$", re.MULTILINE) for m in ("```", "~~~")
+)
 # The key of the number of lines that may still be searched, which is limited so that the time is
 # linear, and the number for each line of the text.
 _LEFT: Final = "chunkast_nesting_left"
@@ -85,6 +87,11 @@ def _closing(text: str, opening: re.Match[str]) -> int:
             bare = bare_line
             may_be_closed = may_be_closed or ends
     return -1 if may_be_closed else len(text)
+
+
+def may_nest(text: str) -> bool:
+    """Return whether a fence in ``text`` may contain Markdown."""
+    return any(pattern.search(text) for pattern in _MARKDOWN)
 
 
 def nesting_fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
