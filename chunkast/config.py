@@ -113,6 +113,8 @@ _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 _WINDOW_SHARE: Final = 200 / 900
 # The largest allowed number of tokens: far more than any document has, and within a float's range.
 _MOST_TOKENS: Final = 2**63 - 1
+# The protocols of tool calls that are read by default.
+_XML: Final = ("xml",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +191,10 @@ class ChunkConfig:
     extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark.
     heuristics: ``chunkast.heuristics.Heuristic`` objects, which mask text before it is parsed, or
         add break points, protected regions and annotations afterwards.
-    tools: ``chunkast.toolcalls.Tool`` objects. Calls of these tools in the text are kept whole and
-        listed in ``Chunk.metadata``.
+    tools: ``chunkast.toolcalls.Tool`` objects, or a mapping from their names to JSON Schemas. Calls
+        of these tools in the text are kept whole and listed in ``Chunk.metadata``.
+    protocols: the names of the protocols of these calls, or "auto" for all protocols; see
+        ``chunkast.toolcalls.PROTOCOLS``.
 
     **Converted documents**
 
@@ -225,6 +229,7 @@ class ChunkConfig:
     opaque: Literal["split", "keep"] = "split"
     heuristics: tuple[Heuristic[Any, Any], ...] = ()
     tools: tuple[Any, ...] = ()
+    protocols: str | tuple[str, ...] = _XML
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
     sentence_language: str = "auto"
     pseudo_headings: bool = False
@@ -449,9 +454,20 @@ def _tools(name: str, value: Any) -> tuple[Any, ...]:
     tools = _items(name, value, "Tool objects")
     if not tools:
         return ()
-    from chunkast.toolcalls.tools import tools_by_name
+    from chunkast.toolcalls.tools import tools_by_name, tools_from_json
 
+    if isinstance(value, Mapping) and all(isinstance(tool, str) for tool in tools):
+        tools = tuple(tools_from_json(value))
     return tuple(tools_by_name(tools).values())
+
+
+def _protocols(_name: str, value: Any) -> Any:
+    if value is _XML:
+        return value
+    from chunkast.toolcalls.protocols import PROTOCOLS, chosen_protocols
+
+    names = tuple(row.name for row in chosen_protocols(value))
+    return "auto" if len(names) == len(PROTOCOLS) else names
 
 
 # Field -> its check. ``encoding`` is checked when the tokenizer is loaded, ``overlap`` last.
@@ -481,4 +497,5 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "extensions": _each("names", _extension_problem),
     "heuristics": _heuristics,
     "tools": _tools,
+    "protocols": _protocols,
 }

@@ -50,6 +50,7 @@ class ChunkOptions(TypedDict, total=False):
     opaque: Literal["split", "keep"]
     heuristics: Iterable[Heuristic[Any, Any]]
     tools: Iterable[Any]
+    protocols: str | Iterable[str]
     extensions: Iterable[str]
     sentence_language: str
     pseudo_headings: bool

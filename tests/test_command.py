@@ -351,6 +351,14 @@ TOOLS = """[
         ("--set extensions=tables,deflists", {"extensions": ("tables", "deflists")}),
         ("--set chunk_size=60 --set trim=false", {"max_tokens": 60, "trim": False}),
         ("--tools tools.json", {"tools": tools_from_json(json.loads(TOOLS))}),
+        (
+            "--max-tokens 40 --tools tools.json --protocol json --protocol hermes",
+            {
+                "max_tokens": 40,
+                "tools": tools_from_json(json.loads(TOOLS)),
+                "protocols": ("hermes", "json"),
+            },
+        ),
         ("--max-tokens 20 --set oversize=keep", {"max_tokens": 20, "oversize": "keep"}),
         ("--set 'scores={\"sentence\": 200}'", {"scores": {"sentence": 200}}),
     ],
@@ -361,7 +369,9 @@ def test_options_reach_the_configuration(
     text = (
         f"---\ntitle: T\n---\n\n{GUIDE}\n## Table\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
         f"Word\n: what it means\n\n## Blåbær\n\n{'Rød grød med fløde. ' * 20}\n\n"
-        f"<add>\n\n# No heading\n\n</add>\n\n{paragraphs(8)}"
+        "<add>\n\n# No heading\n\n</add>\n\n<tool_call>\n"
+        '{"name": "search",\n\n"arguments": {"query": "No heading"}}\n</tool_call>'
+        f"\n\n{paragraphs(8)}"
     )
     write(tmp_path, {"a.md": text, "tools.json": TOOLS})
     done = run("chunk", "a.md", *shlex.split(arguments), cwd=tmp_path)

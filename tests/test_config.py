@@ -85,6 +85,7 @@ def test_a_wrong_value_is_a_configuration_error(field: str) -> None:
         ({"scores": {"h1": "high"}}, "scores['h1']='high'"),
         ({"extensions": ("table",)}, "extensions='table': did you mean 'tables'?"),
         ({"extensions": "tables"}, "extensions='tables'"),
+        ({"protocols": ["xml", "yaml"]}, "protocols=['xml', 'yaml']: must be 'auto' or some of "),
         ({"max_token": 5}, "max_token=5: no such field; did you mean 'max_tokens'?"),
         ({"chunk_size": 5, "max_tokens": 6}, "max_tokens=6: max_tokens is given twice"),
         ({"config": ChunkConfig(), "decay": 0.5}, "decay=0.5: give a ChunkConfig or keywords"),
@@ -106,6 +107,14 @@ def test_aliases_and_values_that_depend_on_the_budget() -> None:
     config = ChunkConfig(max_tokens=100, overlap=10)
     assert Chunker(chunk_size=100, chunk_overlap=10).config == config == Chunker(config).config
     assert ChunkConfig(max_tokens=450).window_tokens == 100
+    both = Chunker(protocols=iter(["json", "xml"])).config
+    assert (
+        both.protocols
+        == ("xml", "json")
+        == ChunkConfig.of({"protocols": ["xml", "json"]}).protocols
+    )
+    assert Chunker(protocols="xml").config == ChunkConfig()
+    assert Chunker(protocols=["auto", "xml"]).config.protocols == "auto"
     assert ChunkConfig(max_tokens=200, overlap=0.15).overlap_tokens == 30
     assert ChunkConfig(scores={"h1": 1}).score_table["h1"] == 1
     assert len(Chunker(max_tokens=2**63 - 1).chunk(TEXT)) == 1

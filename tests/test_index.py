@@ -944,12 +944,15 @@ def test_a_run_without_paths_repeats_the_last_one(tmp_path: Path) -> None:
 
 def test_readers_use_the_options_of_the_index(tmp_path: Path) -> None:
     text = "1. One\n\n**Two**\n\nText.\n"
-    write(tmp_path, {"a.md": text})
+    write(tmp_path, {"a.md": text, "tools.json": '[{"name": "add", "parameters": {}}]'})
     index = ("index", "a.md", "--db", "a.db", "--encoding", "o200k_base")
-    assert run(*index, "--set", "pseudo_headings=true", cwd=tmp_path).returncode == 0
+    calls = ("--tools", "tools.json", "--protocol", "json", "--protocol", "hermes")
+    assert run(*index, *calls, "--set", "pseudo_headings=true", cwd=tmp_path).returncode == 0
     with Store(str(tmp_path / "a.db"), read_only=True) as store:
         chunker = store.chunker(extensions=("tables",))
         assert chunker.config.pseudo_headings
+        assert [tool.name for tool in chunker.config.tools] == ["add"]
+        assert chunker.config.protocols == ("hermes", "json")
         assert chunker.config.extensions == ("tables",)
         assert chunker.counter.name == "o200k_base"
         assert store.chunker(model="gpt-4").counter.name == "cl100k_base"

@@ -145,7 +145,8 @@ def test_any_damage_to_a_lock_is_a_lock_error_or_none(
 
 def test_a_configuration_is_built_from_its_header() -> None:
     tool = Tool("search", {"type": "object"})
-    chunker = Chunker(max_tokens=64, scores={"hr": 10}, extensions=("tables",), tools=[tool])
+    options: Any = {"scores": {"hr": 10}, "extensions": ("tables",), "tools": [tool]}
+    chunker = Chunker(max_tokens=64, protocols=("json", "hermes"), **options)
     header = header_of(chunker)
     assert Chunker(config_of(header, {})).config == chunker.config
     assert config_of(header, {"max_tokens": 32}).max_tokens == 32

@@ -31,7 +31,10 @@ def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...
         return (), ()
     notes: list[str] = []
     parts = parse_tool_calls(
-        text, config.tools, on_problem=lambda problem: notes.append(str(problem))
+        text,
+        config.tools,
+        protocols=config.protocols,
+        on_problem=lambda problem: notes.append(str(problem)),
     )
     return tuple(part for part in parts if not isinstance(part, Text)), tuple(notes)
 

@@ -129,7 +129,6 @@ class _Run:
         """Return the chunker for the given options and the remembered ones."""
         from chunkast.chunker import Chunker
         from chunkast.index.remembered import merged
-        from chunkast.toolcalls import tools_from_json
 
         # An index remembers the options that are not those of ``ChunkConfig``.
         new = self.options.replace or self.config is None
@@ -139,8 +138,6 @@ class _Run:
                 f"{self.options.db} was made with heuristics in Python: update it from there, or "
                 "give --replace"
             )
-        if isinstance(values.get("tools"), dict):
-            values["tools"] = tools_from_json(values["tools"])
         return Chunker(ChunkConfig.of(values))
 
     def selected(self, root: Root) -> dict[str, Any]:

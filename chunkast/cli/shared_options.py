@@ -34,6 +34,7 @@ __all__ = (
     "add_flags",
     "add_number",
     "add_output",
+    "add_protocol",
     "add_report_format",
     "add_selection",
     "config_of",
@@ -172,6 +173,9 @@ def _add_fields(
     for name in names:
         metavar, text = _OPTIONS[name]
         default = defaults.get(name, _FIELDS[name])
+        if name == "protocols":
+            add_protocol(group)
+            continue
         hint, flag = hints[name], name.replace("_", "-")
         if isinstance(default, bool):
             group.add_argument(f"--{flag}", dest=name, action="store_true", help=text)
@@ -193,6 +197,12 @@ def _add_fields(
         help="any field of ChunkConfig; VALUE is JSON or plain text: "
         "--set decay=0.5 --set 'scores={\"hr\": 90}'",
     )
+
+
+def add_protocol(parser: argparse._ActionsContainer) -> None:
+    """Add ``--protocol``, the names of the protocols of tool calls."""
+    text = "protocol of the calls: a name in 'chunkast toolcalls --list', or auto; repeatable"
+    parser.add_argument("--protocol", dest="protocols", action="append", metavar="NAME", help=text)
 
 
 def config_of(options: argparse.Namespace) -> ChunkConfig:
@@ -292,4 +302,5 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "opaque": (None, "divide data URIs and base64 larger than the budget, or keep them"),
     "extensions": ("A,B,C", _EXTENSIONS),
     "tools": ("TOOLS.json", f"tools whose calls are kept whole: {TOOLS_HELP}"),
+    "protocols": (None, ""),
 }

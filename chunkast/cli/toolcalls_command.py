@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from chunkast.cli.messages import counted, print_note, print_text
-from chunkast.cli.shared_options import TOOLS_HELP, add_flags, load_tools
+from chunkast.cli.shared_options import TOOLS_HELP, add_flags, add_protocol, load_tools
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.read import read_pieces
 from chunkast.files.write import stdout
@@ -32,9 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a UTF-8 text, or - for stdin")
     parser.add_argument("--tools", metavar="TOOLS.json", help=TOOLS_HELP)
-    parser.add_argument(
-        "--protocol", action="append", metavar="NAME", help="a name in --list, or auto; repeatable"
-    )
+    add_protocol(parser)
     add_flags(
         parser,
         strict="print calls with problems as text, and a summary of the problems on stderr",
@@ -57,7 +55,7 @@ def run(options: Namespace) -> int:
         counts[problem.tool or "no tool"] += 1
         print_note(problem)
 
-    tools, names = load_tools(options.tools), options.protocol or ("xml",)
+    tools, names = load_tools(options.tools), options.protocols or ("xml",)
     try:
         stream = ToolCallStream(tools, protocols=names, strict=options.strict, on_problem=report)
     except ConfigError as error:

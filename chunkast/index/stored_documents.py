@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ("StoredDocuments",)
 
 # The options of an index that determine how a document is read, besides the counter.
-_READING: Final = frozenset({"extensions", "pseudo_headings", "heading_levels", "page_markers"})
+_READING: Final = frozenset(
+    ("extensions", "pseudo_headings", "heading_levels", "page_markers", "tools", "protocols")
+)
 # A file never allows a download.
 _COUNTING: Final = frozenset({"encoding", "model"})
 

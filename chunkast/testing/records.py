@@ -162,10 +162,6 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
         if objects := _objects(values[name]):
             what = f"{name} {', '.join(objects)}"
             raise ObjectError(f"made with Python objects that a lock cannot store: {what}")
-    if isinstance(values.get("tools"), dict):
-        from chunkast.toolcalls import tools_from_json
-
-        values["tools"] = tools_from_json(values["tools"])
     return ChunkConfig.of(values)
 
 
