@@ -34,6 +34,8 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "html": 80.0,
         "container": 80.0,
         "front-matter": 80.0,
+        # The blocks inside a tool's result score at most as much as the point before it.
+        "tool-result": 100.0,
         "contents": 50.0,
         "hr": 60.0,
         # After an outermost list; before a list item at depth 0, depth 1, and deeper.

@@ -206,6 +206,10 @@ CASES: Final[dict[str, Build]] = {
     "mdx-items": filled("- <A>\n      x\n  </A>\n"),
     "quarto-divs": filled("::: {.a}\n\nb\n\n:::\n\n"),
     "calls": filled("<calc><a>1</a></calc>\n"),
+    "calls-results": filled("<calc/>\n<result>\n# a\n</result>\n"),
+    "calls-results-unclosed": filled("<calc/><result>"),
+    "calls-results-many": filled("<result>1</result>", "<calc/>"),
+    "calls-results-in-a-line": filled("<calc/><result>1</result>"),
     # White space and characters that are not quite letters.
     "spaces": filled(" "),
     "newlines-between": filled("\n", "a", "b"),
@@ -230,7 +234,7 @@ _NAMED: Final = ("deflists", "mdx", "quarto")
 
 def options_of(case: str) -> dict[str, Any]:
     """Return the options of ``Chunker`` that a case needs."""
-    if case == "calls":
+    if case.startswith("calls"):
         return {"tools": (Tool("calc"),)}
     named = [name for name in _NAMED if case.startswith(name)]
     return {"extensions": (*DEFAULT_EXTENSIONS, *named)} if named else {}

@@ -30,6 +30,7 @@ from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown.fast.block_parser import FastBlocks
 from chunkast.model import Block, Heading, Replacement
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
+from chunkast.toolcalls.results import find_exchanges
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
 
@@ -314,11 +315,99 @@ def test_a_call_that_cannot_be_read_is_a_note() -> None:
     assert "tool call 'calc' at 0: it stays text" in analysis.notes[0]
 
 
+RESULT = "<tool_response>\n# No heading\n\n```\nno fence\n</tool_response>"
+
+
+@pytest.mark.parametrize(
+    ("between", "result"),
+    [
+        ("\n", RESULT),
+        ("\n", "<tool_result>\n# No heading\n</tool_result>"),
+        ("\n\n", "<function_results>\n<result>\n# No heading\n</result>\n</function_results>"),
+        ("\n\n", "<function_results>\n# No heading\n</function_results>"),
+        ("\n\n**Tool:**\n\n", "<observation>\n# No heading\n</observation>"),
+        ("\n\n### Tool result\n\n", RESULT),
+        ("<|im_end|>\n<|im_start|>user\n", RESULT),
+        ("<|im_end|>\n", "<|im_start|>tool\n# No heading\n<|im_end|>"),
+        ("<|observation|>\n", RESULT),
+        ("", "<|observation|>\n# No heading"),
+        ("[e~[\n]~b]tool\n", "<response># No\n# No heading\n</response>"),
+        ("</s>", "[TOOL_RESULTS] {}\n# No heading\n[/TOOL_RESULTS]"),
+        (
+            "<｜end▁of▁sentence｜>",
+            (
+                "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>\n# No heading\n<｜tool▁output▁end｜>"
+                "<｜tool▁outputs▁end｜>"
+            ),
+        ),
+        ("<|im_end|>", "<|im_system|>tool<|im_middle|>## Return of calc\n# No heading\n<|im_end|>"),
+        (
+            "",
+            (
+                "<|start|>functions.calc to=assistant<|channel|>commentary<|message|>\n# No heading\n"
+                "<|end|>"
+            ),
+        ),
+        ("<|eot_id|>", "<|start_header_id|>ipython<|end_header_id|>\n\n# No heading\n<|eot_id|>"),
+    ],
+)
+def test_a_result_is_one_block_that_stays_with_its_call(between: str, result: str) -> None:
+    exchange = f"<calc><a>1</a></calc>{between}{result}"
+    text = f"# Session\n\n{'I compute. ' * 30}\n\n{exchange}\n<|assistant|>\n\n# End\n\nIt is 1.\n"
+    config = ChunkConfig(max_tokens=count_tokens(exchange) + 8, tools=(CALC,))
+    analysis = Chunker(config).analyze(text)
+    titles = [heading.title for heading in analysis.headings if "Tool" not in heading.title]
+    assert titles == ["Session", "End"]
+    assert ("tool-result", result) in [
+        (region.kind, text[region.start : region.end]) for region in analysis.regions
+    ]
+    assert any(exchange in chunk.text for chunk in check_promises(text, config))
+    # Without a call right before it, it is ordinary text.
+    text = text.replace(between + result, f" So: {result}")
+    assert "No heading" in [heading.title for heading in Chunker(config).analyze(text).headings]
+
+
+def test_as_many_results_as_fit_stay_with_their_calls() -> None:
+    call, result = "<calc><a>1</a></calc>\n", f"<tool_response>\n{'word ' * 30}\n</tool_response>\n"
+    text = call * 3 + result * 3 + "\n# End\n"
+    all_of_it = count_tokens(text)
+    for budget, most in ((all_of_it, 3), (all_of_it - 20, 2), (all_of_it - 60, 1)):
+        config = ChunkConfig(max_tokens=budget, overlap=0, tools=(CALC,))
+        first = check_promises(text, config)[0].text
+        assert (first.count("</calc>"), first.count("</tool_response>")) == (3, most)
+    # A call in a result is listed, but has no result of its own.
+    nested = Chunker(tools=[CALC]).analyze(
+        f"{call}<tool_response>\n{call}<result></result></tool_response>"
+    )
+    assert len(nested.annotations) == 2
+    assert [region.kind for region in nested.regions].count("tool-result") == 1
+    # A result that is never closed is ordinary text.
+    unclosed = Chunker(tools=[CALC]).analyze(f"{call}<tool_response>\n\n{call}{result}")
+    (found,) = [region for region in unclosed.regions if region.kind == "tool-result"]
+    assert unclosed.text[found.start : found.end] + "\n" == result
+
+
+def test_a_result_over_the_budget_is_divided_like_markdown() -> None:
+    table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 6
+    parts = [f"## Part {number}\n\n{'A word. ' * 20}\n\n{table}" for number in range(6)]
+    result = "<tool_response>\n" + "\n".join(parts) + "```\nnever closed\n</tool_response>\n"
+    text = f"# Session\n\n<calc><a>1</a></calc>\n{result}\n# End\n\nIt is 1.\n"
+    chunks = check_promises(text, ChunkConfig(max_tokens=120, overlap=0, tools=(CALC,)))
+    assert {chunk.headings for chunk in chunks} <= {("Session",), ("End",)}
+    for part in parts[1:]:
+        assert any(chunk.text.startswith(part[:10]) for chunk in chunks)
+    assert sum(table.strip() in chunk.text for chunk in chunks) == 6
+
+
 @st.composite
 def transcripts(draw: st.DrawFn) -> str:
     calls = ["<calc><a>1</a></calc>", CALL, "<calc/>", "<calc>\r\n", "</calc>", "<calc>"]
+    results = [RESULT, "<tool_response>", "</tool_response>", "<result>1</result>"]
     pieces = st.one_of(
-        markdown(), st.sampled_from(calls), st.sampled_from(["\n", "  ", "- ", "> "])
+        markdown(),
+        st.sampled_from([*calls, *results]),
+        st.sampled_from(["\n", "  ", "- ", "> ", "<|im_end|>"]),
+        st.builds("".join, st.lists(st.sampled_from([*calls[:3], "\n", *results]), max_size=6)),
     )
     return "".join(draw(st.lists(pieces, max_size=8)))
 
@@ -335,12 +424,12 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
         for found in chunk.metadata.get("tool_calls", [])
     ]
     assert listed == [(call.start_index, call.end_index) for call in calls]
-    for call in calls:
-        if count_tokens(call.raw) <= budget:
-            assert any(
-                chunk.start_index <= call.start_index and call.end_index <= chunk.end_index
-                for chunk in chunks
-            )
+    spans = [(call.start_index, call.end_index) for call in calls]
+    for called, results in find_exchanges(text, spans):
+        spans += [*results, (called[0][0], results[-1][1])]
+    for start, end in spans:
+        if count_tokens(text[start:end]) <= budget:
+            assert any(c.start_index <= start and end <= c.end_index for c in chunks)
 
 
 @given(documents() | markdown(), st.sampled_from([{}, {"h2": 3.0, "paragraph": 40.0}]))

@@ -15,7 +15,7 @@ from chunkast.analysis.headings import numbered_headings, pseudo_headings, with_
 from chunkast.analysis.page_layout import with_pages
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, check_patch, in_order
 from chunkast.analysis.structure import Structure
-from chunkast.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
+from chunkast.analysis.tool_calls import find_tool_calls, mask_calls, with_blocks, with_calls
 from chunkast.config import ChunkConfig
 from chunkast.errors import describe, warn
 from chunkast.heuristics import Draft, Pipeline, PipelineRun
@@ -37,8 +37,8 @@ def read_markdown(
     If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Only
     a user's heuristic can raise an exception, or cause a ``HeuristicError``.
     """
-    calls, notes = find_tool_calls(text, config)
-    source = mask_calls(text, calls) if calls else text
+    calls, regions, notes = find_tool_calls(text, config)
+    source, masks = mask_calls(text, regions)
     extended = bool(calls or config.heuristics)
 
     @lru_cache(maxsize=1)
@@ -48,11 +48,12 @@ def read_markdown(
         return parse_document(source, extensions, blanks=whole)
 
     def parse(source: str) -> Analysis:
-        return _analysis(text, source, parsed(source), extensions)
+        value = _analysis(text, source, parsed(source), extensions)
+        return with_blocks(value, masks) if masks else value
 
     marks: list[PageMark] = []
     if "page_markers" in extensions:
-        inside = SpanSet((call.start_index, call.end_index) for call in calls)
+        inside = SpanSet((mask.start, mask.end) for mask in masks)
         marks = page_marks(text, config.page_markers)
         marks = [mark for mark in marks if not inside.covers(mark.start)]
         marks = marks_outside_fences(marks, source, parsed)
@@ -65,7 +66,7 @@ def read_markdown(
     if draft.errors:
         draft = run.phase(heuristics.fallback_reparse, _fallback(draft))
     assert draft.value is not None, "paragraphs are always found"
-    value = with_calls(draft.value, calls) if calls else draft.value
+    value = with_calls(draft.value, calls, regions) if calls else draft.value
     value = with_pages(value, marks, config) if marks else value
     structure = Structure(_with_sections(value, config), config, complete=False)
     if extended:

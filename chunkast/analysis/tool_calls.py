@@ -1,34 +1,56 @@
-"""Tool calls in a document: each is one protected block, whatever Markdown it contains."""
+"""Tool calls and their results in a document.
+
+Each is one protected block, whatever Markdown it contains, and a result is protected together with
+the calls right before it.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from operator import attrgetter
 from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.markdown import CONSTRUCTS
+from chunkast.markdown import CONSTRUCTS, parse_document
 from chunkast.model import Analysis, Annotation, Block, ProtectedRegion
 from chunkast.text.source_map import line_starts
+from chunkast.text.spans import spliced
 from chunkast.toolcalls import Text, ToolCall, parse_tool_calls
+from chunkast.toolcalls.results import find_exchanges
 
-__all__ = ("find_tool_calls", "mask_calls", "with_calls")
+__all__ = ("find_tool_calls", "mask_calls", "with_blocks", "with_calls")
 
-# A call is masked as a comment of its size: a block that may contain anything up to its end.
+# A call is masked as a comment of its size: a block that may contain anything up to its end. White
+# space shows where it may be divided.
 _OPENER: Final = "<!--"
 _CLOSER: Final = "-->"
-_CHARACTER = re.compile(r"[^\r\n]")
-_LINE_ENDED = re.compile(r"(?<=[\r\n])")
-# The markers of containers that may precede a call on its first line.
+_CHARACTER = re.compile(r"[^ \t\r\n]")
+# The markers of containers that may precede a call on its first line, and how many are read.
 _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
+_MOST_MARKS: Final = 99
+# The kinds of regions, of blocks and of masks. A result that is not on lines of its own has a mask
+# for the lines between its first and its last, and masks for the rest of it.
+_CALL, _RESULT, _EXCHANGE = "tool-call", "tool-result", "tool-exchange"
+_LINES, _REST = "lines", "rest"
+_START = attrgetter("start")
+# The fields of a call in the metadata of a chunk.
+_LISTED: Final = ("name", "arguments", "start_index", "end_index")
 
 
-def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-    """Return the calls to the configured tools, and notes on any problems found in them."""
+def find_tool_calls(
+    text: str, config: ChunkConfig
+) -> tuple[tuple[ToolCall, ...], list[ProtectedRegion], tuple[str, ...]]:
+    """Return the calls to the configured tools, the regions, and notes on any problems in calls.
+
+    There are regions of the calls, of their results, and of each result with its calls. They are
+    sorted by start, the longest first.
+    """
     if not config.tools:
-        return (), ()
+        return (), [], ()
     notes: list[str] = []
     parts = parse_tool_calls(
         text,
@@ -36,64 +58,106 @@ def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...
         protocols=config.protocols,
         on_problem=lambda problem: notes.append(str(problem)),
     )
-    return tuple(part for part in parts if not isinstance(part, Text)), tuple(notes)
+    calls = tuple(part for part in parts if not isinstance(part, Text))
+    spans = [(call.start_index, call.end_index) for call in calls]
+    regions = {ProtectedRegion(*span, _CALL) for span in spans}
+    for called, results in find_exchanges(text, spans):
+        regions |= {ProtectedRegion(*span, _RESULT) for span in results}
+        # As many results as fit stay with all of the calls, and the first one with the last calls.
+        regions |= {ProtectedRegion(called[0][0], end, _EXCHANGE) for _, end in results}
+        regions |= {ProtectedRegion(start, results[0][1], _EXCHANGE) for start, _ in called}
+    return calls, sorted(regions, key=lambda region: (region.start, -region.end)), tuple(notes)
 
 
-def mask_calls(source: str, calls: Sequence[ToolCall]) -> str:
-    """Return ``source`` with each call replaced with an HTML comment of the same length."""
-    starts = line_starts(source)
-    parts: list[str] = []
-    at = 0
-    for call in calls:
-        # The indentation that keeps the call's other lines in the same container.
-        column = call.start_index - starts[bisect_right(starts, call.start_index) - 1]
-        parts += (source[at : call.start_index], _masked(call.raw, column))
-        at = call.end_index
-    return "".join([*parts, source[at:]])
+def mask_calls(
+    text: str, regions: Sequence[ProtectedRegion]
+) -> tuple[str, Sequence[ProtectedRegion]]:
+    """Return ``text`` with an HTML comment of the same length for each call and result, and masks.
+
+    The masks are the spans of the text that changed; none is inside another.
+    """
+    masks: list[ProtectedRegion] = []
+    starts = line_starts(text) if regions else ()
+    end = 0
+    for region in regions:
+        if region.kind == _EXCHANGE or region.start < end:
+            continue
+        start, end = region.start, region.end
+        slot = bisect_right(starts, start)
+        before = text[max(starts[slot - 1], start - _MOST_MARKS) : start]
+        if region.kind == _CALL or not before.strip(_CONTAINER_MARKS):
+            masks.append(region)
+            continue
+        after = starts[slot]
+        lines = text[after : starts[bisect_left(starts, end) - 1]]
+        begin, until = after + len(lines) - len(lines.lstrip()), after + len(lines.rstrip())
+        edges = (start, begin, until, end) if begin < until else (start, end)
+        spans = zip(pairwise(edges), (_REST, _LINES, _REST), strict=False)
+        masks += (ProtectedRegion(*span, kind) for span, kind in spans)
+    return spliced(text, (_masked(text, mask) for mask in masks)), masks
 
 
-def _masked(call: str, column: int) -> str:
-    line, *more = _LINE_ENDED.split(call)
-    covered = [_CHARACTER.sub("x", line)]
-    for line in more:
-        indented = min(column, len(line) - len(line.lstrip(" \t")))
-        covered.append(line[:indented] + _CHARACTER.sub("x", line[indented:]))
-    masked = "".join(covered)
-    ends = call[: len(_OPENER)] + call[-len(_CLOSER) :]
-    if len(call) < len(_OPENER + _CLOSER) or "\n" in ends or "\r" in ends:
-        return masked  # no room for a comment
-    return _OPENER + masked[len(_OPENER) : -len(_CLOSER)] + _CLOSER
+def _masked(text: str, mask: ProtectedRegion) -> tuple[int, int, str]:
+    start, end = mask.start, mask.end
+    masked = _CHARACTER.sub("x", text[start:end])
+    ends = masked[: len(_OPENER)] + masked[-len(_CLOSER) :]
+    # A block, if there is room for a comment.
+    if mask.kind != _REST and end - start >= len(ends) and not {*ends} & {"\n", "\r"}:
+        masked = _OPENER + masked[len(_OPENER) : -len(_CLOSER)] + _CLOSER
+    return start, end, masked
 
 
-def with_calls(analysis: Analysis, calls: Sequence[ToolCall]) -> Analysis:
-    """Return the analysis with a block, a region and an annotation added for each call."""
-    marks = [
-        Annotation(
-            call.start_index,
-            call.end_index,
-            "tool_calls",
-            {
-                "name": call.name,
-                "arguments": call.arguments,
-                "start_index": call.start_index,
-                "end_index": call.end_index,
-            },
-        )
-        for call in calls
-    ]
-    regions = [ProtectedRegion(call.start_index, call.end_index, "tool-call") for call in calls]
-    starts = [call.start_index for call in calls]
-    blocks = _renamed(analysis.blocks, analysis.text, starts)
-    return replace(analysis, blocks=blocks).plus(regions=regions, annotations=marks)
+def with_blocks(analysis: Analysis, masks: Sequence[ProtectedRegion]) -> Analysis:
+    """Return the analysis of a masked text with blocks for calls, results and what results contain.
+
+    The blocks inside results are read in the original text.
+    """
+    text, blocks = analysis.text, _renamed(analysis.blocks, analysis, masks)
+    results = (block for block in blocks.walk() if block.kind == _RESULT)
+    parts = ((block.start, block.end, text[block.start : block.end]) for block in results)
+    masked = spliced(analysis.masked, parts)
+    return replace(analysis, blocks=blocks, masked="" if masked == text else masked)
 
 
-def _renamed(block: Block, text: str, starts: list[int]) -> Block:
-    """Return ``block`` with HTML blocks that begin with a call changed to kind "tool-call"."""
+def with_calls(
+    analysis: Analysis, calls: Iterable[ToolCall], regions: Iterable[ProtectedRegion]
+) -> Analysis:
+    """Return the analysis with the regions, and an annotation for each call."""
+    listed = ({name: getattr(call, name) for name in _LISTED} for call in calls)
+    marks = [Annotation(c["start_index"], c["end_index"], "tool_calls", c) for c in listed]
+    return analysis.plus(regions=regions, annotations=marks)
+
+
+def _renamed(block: Block, analysis: Analysis, masks: Sequence[ProtectedRegion]) -> Block:
+    """Return ``block`` with the HTML blocks that begin with a mask changed to calls and results.
+
+    A result becomes a container of the blocks in it if it has lines of its own.
+    """
     if block.children:
-        children = tuple(_renamed(child, text, starts) for child in block.children)
+        children = tuple(_renamed(child, analysis, masks) for child in block.children)
         return replace(block, children=children)
-    slot = bisect_left(starts, block.start)
-    if CONSTRUCTS[block.kind].named != "html" or slot == len(starts) or starts[slot] >= block.end:
+    slot = bisect_left(masks, block.start, key=_START)
+    if CONSTRUCTS[block.kind].named != "html" or slot == len(masks):
         return block
-    begins = not text[block.start : starts[slot]].strip(_CONTAINER_MARKS)
-    return replace(block, kind="tool-call") if begins else block
+    mask, text = masks[slot], analysis.text
+    first, last = block.start, block.end
+    if mask.start >= last or text[first : mask.start].strip(_CONTAINER_MARKS):
+        return block
+    if mask.kind == _CALL:
+        return replace(block, kind=_CALL)
+    if mask.kind == _RESULT:
+        starts = line_starts(text, first, last)
+        first, last = starts[1], starts[-2]
+    if mask.start > block.start or mask.end > block.end or first >= last:
+        return replace(block, kind="tool-output")
+    inside = parse_document(text[first:last], analysis.extensions).tree.children
+    # The first and the last line.
+    edges = ((block.start, first), (last, block.end))
+    opening, closing = ([Block("marker", *edge)] if edge[0] < edge[1] else [] for edge in edges)
+    blocks = (*opening, *(_moved(child, first) for child in inside), *closing)
+    return replace(block, kind=_RESULT, children=blocks)
+
+
+def _moved(block: Block, by: int) -> Block:
+    children = tuple(_moved(child, by) for child in block.children)
+    return replace(block, start=block.start + by, end=block.end + by, children=children)

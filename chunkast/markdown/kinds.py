@@ -133,8 +133,11 @@ _ROWS: Final = (
     Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
     Construct("closer", "lines", "html", after=True, protected=True, clings=True, named="html"),
     # The parser reads it as an HTML block, and it is scored and divided like one. Its calls,
-    # which may continue beyond it, are protected themselves.
+    # which may continue beyond it, are protected themselves. The result of a call contains blocks.
     Construct("tool-call", "lines", "html", after=True, introducible=True),
+    Construct("tool-result", "container", "tool-result", after=True),
+    # A result that is not on lines of its own.
+    Construct("tool-output", "lines", "html", after=True, named="tool-result"),
     # MDX: imports and exports; expressions, comments, and tags on lines of their own, except
     # pairs around a block.
     Construct("esm", "code", "code", ("esm",), after=True, protected=True),

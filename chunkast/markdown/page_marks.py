@@ -9,7 +9,7 @@ from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.parser import ParsedMarkdown
 from chunkast.model import Block
 from chunkast.text.pages import PageMark
-from chunkast.text.spans import SpanSet
+from chunkast.text.spans import SpanSet, spliced
 
 __all__ = ("marks_outside_fences", "mask_pages")
 
@@ -46,9 +46,6 @@ def _fences(text: str, parse: Callable[[str], ParsedMarkdown]) -> SpanSet:
 
 def mask_pages(source: str, marks: Sequence[PageMark | Block]) -> str:
     """Return ``source`` with page marks, running heads and feet replaced with blanks."""
-    parts: list[str] = []
-    at = 0
-    for mark in marks:
-        parts += (source[at : mark.start], _CHARACTER.sub(" ", source[mark.start : mark.end]))
-        at = mark.end
-    return "".join((*parts, source[at:])) if parts else source
+    blanks = (_CHARACTER.sub(" ", source[mark.start : mark.end]) for mark in marks)
+    spans = zip(marks, blanks, strict=True)
+    return spliced(source, ((mark.start, mark.end, blank) for mark, blank in spans))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
 
-__all__ = ("InlineSpan", "SpanSet", "content_end", "trim_span", "trim_start")
+__all__ = ("InlineSpan", "SpanSet", "content_end", "spliced", "trim_span", "trim_start")
 
 # The number of characters first read from the end of a span; most white space is shorter.
 _FIRST_TAIL_SIZE = 64
@@ -30,6 +30,16 @@ class InlineSpan:
     end: int
     kind: str
     inside: tuple[InlineSpan, ...] = field(default=(), compare=False, repr=False)
+
+
+def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
+    """Return ``text`` with other text in some spans, given as sorted ``(start, end, other)``."""
+    pieces: list[str] = []
+    at = 0
+    for start, end, other in parts:
+        pieces += (text[at:start], other)
+        at = end
+    return "".join((*pieces, text[at:])) if pieces else text
 
 
 def content_end(text: str, start: int, end: int) -> int:
