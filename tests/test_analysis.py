@@ -427,8 +427,9 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
     spans = [(call.start_index, call.end_index) for call in calls]
     for called, results in find_exchanges(text, spans):
         spans += [*results, (called[0][0], results[-1][1])]
+    above = structure_of(text, config).headings_above
     for start, end in spans:
-        if count_tokens(text[start:end]) <= budget:
+        if count_tokens(text[above(start) : end]) <= budget:
             assert any(c.start_index <= start and end <= c.end_index for c in chunks)
 
 

@@ -12,13 +12,14 @@ __all__ = ("Exchange", "find_exchanges")
 
 Span = tuple[int, int]
 
-# The tags around results of Hermes, Qwen and GLM, Claude, DeepSeek V3.2 and MiniMax.
+# The tags around results: of Hermes, Qwen and GLM, of MiniMax, and in logs of agents.
 _TAGS: Final = (
     *("tool_response", "tool_result", "tool_output", "function_results", "function_result"),
     *("function_response", "observation", "response"),
 )
 # What begins a result, and what ends it. The first row that matches decides.
 _FORMS: Final = (
+    # Claude, and DeepSeek V3.2
     (r"(?:<function_results>\s{0,9})?<result>", r"</result>(?:\s{0,9}</function_results>)?"),
     *((rf"<{tag}(?:\s[^<>]{{0,200}})?>", f"</{tag}>") for tag in _TAGS),
     # Mistral
