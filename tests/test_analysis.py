@@ -309,6 +309,18 @@ def test_a_call_larger_than_the_budget_is_divided_and_listed_once() -> None:
     assert sum("tool_calls" in chunk.metadata for chunk in chunks) == 1
 
 
+def test_the_last_line_of_a_call_is_no_heading() -> None:
+    titles = [
+        [heading.title for heading in Chunker(tools=[CALC]).analyze(text).headings]
+        for text in (
+            "It is <calc><a>\n1</a></calc> now.\n---\n\nText.\n",
+            "It is <calc/><result>\n1\n</result> now.\n===\n\nText.\n",
+            "It is <calc/>\n---\n\nText.\n",
+        )
+    ]
+    assert [len(found) for found in titles] == [0, 0, 1]
+
+
 def test_a_call_that_cannot_be_read_is_a_note() -> None:
     analysis = Chunker(tools=[CALC]).analyze("<calc>" + "<a>" * 200 + "</calc>")
     assert analysis.annotations == ()

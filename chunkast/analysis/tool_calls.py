@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from operator import attrgetter
 from typing import Final
 
 from chunkast.config import ChunkConfig
@@ -29,14 +28,14 @@ __all__ = ("find_tool_calls", "mask_calls", "with_blocks", "with_calls")
 _OPENER: Final = "<!--"
 _CLOSER: Final = "-->"
 _CHARACTER = re.compile(r"[^ \t\r\n]")
-# The markers of containers that may precede a call on its first line, and how many are read.
+# The markers of containers that may precede a call on its first line.
 _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
-_MOST_MARKS: Final = 99
+# The end of a line, and a line that makes a heading of it.
+_UNDERLINED = re.compile(r"[^\r\n]*(?:\r\n?|\n)[ >]{0,3}(?:-+|=+)[ \t]*(?=[\r\n]|\Z)")
 # The kinds of regions, of blocks and of masks. A result that is not on lines of its own has a mask
 # for the lines between its first and its last, and masks for the rest of it.
 _CALL, _RESULT, _EXCHANGE = "tool-call", "tool-result", "tool-exchange"
 _LINES, _REST = "lines", "rest"
-_START = attrgetter("start")
 # The fields of a call in the metadata of a chunk.
 _LISTED: Final = ("name", "arguments", "start_index", "end_index")
 
@@ -84,11 +83,14 @@ def mask_calls(
             continue
         start, end = region.start, region.end
         slot = bisect_right(starts, start)
-        before = text[max(starts[slot - 1], start - _MOST_MARKS) : start]
-        if region.kind == _CALL or not before.strip(_CONTAINER_MARKS):
-            masks.append(region)
-            continue
         after = starts[slot]
+        is_inside = text[max(starts[slot - 1], start - 99) : start].strip(_CONTAINER_MARKS) != ""
+        # The last line of several lines is no heading.
+        if is_inside and after < end and (heading := _UNDERLINED.match(text, end)):
+            end = heading.end()
+        if region.kind == _CALL or not is_inside:
+            masks.append(replace(region, end=end))
+            continue
         lines = text[after : starts[bisect_left(starts, end) - 1]]
         begin, until = after + len(lines) - len(lines.lstrip()), after + len(lines.rstrip())
         edges = (start, begin, until, end) if begin < until else (start, end)
@@ -136,7 +138,7 @@ def _renamed(block: Block, analysis: Analysis, masks: Sequence[ProtectedRegion])
     if block.children:
         children = tuple(_renamed(child, analysis, masks) for child in block.children)
         return replace(block, children=children)
-    slot = bisect_left(masks, block.start, key=_START)
+    slot = bisect_left(masks, block.start, key=lambda mask: mask.start)
     if CONSTRUCTS[block.kind].named != "html" or slot == len(masks):
         return block
     mask, text = masks[slot], analysis.text
