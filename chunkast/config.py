@@ -466,7 +466,7 @@ def _protocols(_name: str, value: Any) -> Any:
         return value
     from chunkast.toolcalls.protocols import PROTOCOLS, chosen_protocols
 
-    names = tuple(row.name for row in chosen_protocols(value))
+    names = tuple(dict.fromkeys(row.name for row in chosen_protocols(value)))
     return "auto" if len(names) == len(PROTOCOLS) else names
 
 

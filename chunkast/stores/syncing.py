@@ -88,18 +88,19 @@ def sync(
     return writer.report
 
 
-def _read(index: Store) -> tuple[list[tuple[str, list[Chunk]]], dict[str, Vector]]:
+def _read(index: Store) -> tuple[Iterable[tuple[str, Iterable[Chunk]]], dict[str, Vector]]:
     """Return the documents of an index, and its vectors by the hash of their texts.
 
-    Raises ``StoreError`` if a text has none.
+    The chunks are read twice, so that memory only has to hold those of one document. Raises
+    ``StoreError`` if a text has no vector.
     """
-    documents = [(source, list(index.chunks(source))) for source in index.outline()]
+    sources = [*index.outline()]
     vectors: dict[str, Vector] = {text: array("f", vector) for text, vector in index.vectors()}
-    texts = {chunk.embed_hash for _, chunks in documents for chunk in chunks}
+    texts = {chunk.embed_hash for source in sources for chunk in index.chunks(source)}
     if missing := len(texts - vectors.keys()):
         advice = "'chunkast index --embed-url URL --embed-model NAME' adds them"
         raise StoreError(index.path, f"{missing:,} texts have no vector; {advice}")
-    return documents, vectors
+    return ((source, index.chunks(source)) for source in sources), vectors
 
 
 def _checked(documents: Any) -> Iterator[tuple[str, list[Chunk] | None]]:
