@@ -135,6 +135,8 @@ class StoredDocuments:
         return self._read[source]
 
     def _readable(self, source: str) -> str | None:
+        if is_notebook(source.partition("#cell")[0]):
+            return None
         with suppress(StoreError):
             return self.text(source)
         return None
