@@ -159,12 +159,15 @@ def streamed_calls(
             assert part.start_index == end or not deltas
             deltas, end = deltas + part.text, part.end_index
         elif isinstance(part, ToolCallFailed):
-            assert started == ToolCallStart(part.name, part.start_index)
+            assert started is not None
+            assert (started.name, started.start_index) == (part.name, part.start_index)
             started = None
         elif isinstance(part, ToolCall):
-            assert started == ToolCallStart(part.name, part.start_index)
+            assert started is not None
+            assert (started.name, started.start_index) == (part.name, part.start_index)
             assert end <= part.end_index
-            calls.append((part, deltas))
+            # The pieces of a call that had to be repaired depend on how they came.
+            calls.append((part, "" if part.problems else deltas))
             parts.append(part)
             started = None
         else:

@@ -122,10 +122,13 @@ class ToolCallStart:
 
     name: the tool's name.
     start_index: the character index at which the call begins, counted from 0.
+    kind: how its arguments are written: "json", "python", as tagged parameters ("tagged") or as
+        XML elements ("elements").
     """
 
     name: str
     start_index: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)

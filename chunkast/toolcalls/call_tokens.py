@@ -85,8 +85,8 @@ class TokenReader:
         texts = [f"({text})" for _, text in parts]
         self._patterns = _compiled(texts[:outside]), _compiled(texts)
         # Each is searched alone, as a token of one may be inside an unfinished one of another.
-        begins = _compiled(texts[: len(openers)])
-        self._lists = [begins, *(_compiled([text]) for text in texts[len(openers) :])]
+        begins = (_compiled(texts[: len(on)]), _compiled(texts[len(on) : len(openers)]))
+        self._lists = [*begins, *(_compiled([text]) for text in texts[len(openers) :])]
         signs: dict[str, list[str]] = {}
         for row in (*on, *off):
             signs.setdefault(row.sign[0], []).append(row.sign[1:].replace(NAMES, name))
@@ -179,7 +179,7 @@ class TokenReader:
     def _hold(self, text: str, at: int, *, last: bool) -> int:
         """Return where an unfinished token begins in ``text``, or else the end of the text."""
         hold, first = len(text), max(at, len(text) - _LONGEST)
-        lists = self._lists if self.inside else self._lists[: 1 + self._has_fences]
+        lists = self._lists if self.inside else self._lists[: 2 + self._has_fences]
         for pattern in [] if last else lists:
             end = first
             while edge := _EDGES[self.inside].search(text, end):

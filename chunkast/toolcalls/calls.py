@@ -144,7 +144,10 @@ class CallFinder:
             opener.is_emitted = not self._live
             self._live += 1
             self._reader.inside = True
-            self._matchers[row].begin(opener, token)
+            if row.kind == "json" and token.text.endswith(row.closers or "\0"):
+                self._end(opener, token.end)
+            else:
+                self._matchers[row].begin(opener, token)
             return
         # What follows at once is the body of the same call.
         self._looked = token.end

@@ -26,6 +26,7 @@ from chunkast.toolcalls.call_model import (
     ToolCallStart,
 )
 from chunkast.toolcalls.calls import CallFinder
+from chunkast.toolcalls.json_body import split_tail
 
 __all__ = ("Deltas",)
 
@@ -101,7 +102,7 @@ class Deltas:
             opener.started, opener.emitted = name, opener.body + start
             self._arguments = _Arguments(opener.protocol.kind)
             self._started.append(opener)
-            yield ToolCallStart(name, opener.start)
+            yield ToolCallStart(name, opener.start, opener.protocol.kind)
         text = self._finder.between(opener.emitted, limit)
         text = text[: self._arguments.read(text)]
         opener.is_emitted = not self._arguments.is_over
@@ -130,7 +131,7 @@ class Deltas:
                 if started:
                     start = max(start, opener.emitted)
                 else:
-                    yield ToolCallStart(part.name, part.start_index)
+                    yield ToolCallStart(part.name, part.start_index, opener.protocol.kind)
                 if start < end:
                     raw = part.raw[start - part.start_index : end - part.start_index]
                     yield ArgumentsDelta(raw, start, end)
@@ -160,5 +161,6 @@ def _span(opener: Opener, raw: str, at: int) -> tuple[int, int]:
         if kind == "python" or not opener.name:
             match = _BEFORE[kind].match(raw, start) or _MEMBER.search(raw, start)
             start = match.end() if match else end
-        end = start + _Arguments(kind).read(raw[start:])
+        last = split_tail(raw) if kind == "json" else end
+        end = start + _Arguments(kind).read(raw[start:last])
     return at + start, at + end

@@ -120,7 +120,8 @@ def read_json(source: str, schema: Schema, opener: Opener) -> Body:
     if not protocol.is_lenient and not is_closed(source, protocol):
         raise BodyError(f"{protocol.closers[0]} is missing")
     try:
-        value = load_json(source[:stop])
+        # A call that has its name elsewhere may have no arguments.
+        value = load_json(source[:stop] or "{}" * bool(opener.name))
     except ValueError as error:
         raise BodyError(f"it is not JSON: {error}") from None
     others: list[str] = []

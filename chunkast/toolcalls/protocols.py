@@ -50,7 +50,8 @@ class Protocol:
     stays: what looks like a call but stays text.
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
-        name) and ``body``. The opener of a JSON body ends with the body's first bracket.
+        name) and ``body``. The opener of a JSON body ends with the body's first bracket, or with
+        the closing tag of a call without arguments.
     sign: matches a part of everything that ``opener`` matches; it begins with a plain character.
     looks: matches what looks like a call when the protocol is not switched on, if not ``opener``.
     marks: matches a tag inside a body of tags.
@@ -196,7 +197,7 @@ _ROWS: Final = (
         "llama-models, llama.cpp",
         "arguments without names",
         "python",
-        rf"<\|python_(?:tag|start)\|>{_SPACE}(?P<body>)(?P<name>{NAMES})(?:\.call)?\(",
+        rf"<\|python_(?:tag|start)\|>{_SPACE}(?P<body>)(?P<name>[\w.]{{1,256}}?)(?:\.call)?\(",
         r"<\|python_(?:tag|start)\|>",
         tail=rf"{_SPACE}<\|python_end\|>",
     ),
@@ -207,7 +208,7 @@ _ROWS: Final = (
         "llama-models, llama.cpp",
         "a call in a fence; JSON that is cut off",
         "json",
-        rf"<function={_SPACE}(?P<name>{_NAME}){_SPACE}>{_SPACE}(?P<body>)\{{",
+        rf"<function={_SPACE}(?P<name>{_NAME}){_SPACE}>{_SPACE}(?P<body>)(?:\{{|</function>)",
         "<function=",
         tail=rf"{_SPACE}</function>",
         closers=("</function>",),
@@ -217,7 +218,7 @@ _ROWS: Final = (
         "Llama 3.2 and 4",
         '[N(K="v")]',
         "vLLM, SGLang",
-        "arguments without names; a link",
+        "arguments without names",
         "python",
         rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!])(?P<body>)"
         rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
@@ -233,7 +234,8 @@ _ROWS: Final = (
         "json",
         rf"(?:<｜tool▁calls▁begin｜>{_SPACE})?<｜tool▁call▁begin｜>{_SPACE}"
         rf"(?:\w{{1,40}}{_SPACE}<｜tool▁sep｜>{_SPACE})?(?P<name>{_NAME}){_SPACE}"
-        rf"(?:<｜tool▁sep｜>{_SPACE})?(?:```\w{{0,20}}{_SPACE})?(?P<body>)\{{",
+        rf"(?:<｜tool▁sep｜>{_SPACE})?(?:```\w{{0,20}}{_SPACE})?(?P<body>)"
+        r"(?:\{|<｜tool▁call▁end｜>)",
         "<｜tool▁call▁begin｜>",
         tail=rf"{_SPACE}(?:```{_SPACE})?<｜tool▁calls?▁end｜>",
         closers=("<｜tool▁call▁end｜>",),
@@ -247,7 +249,7 @@ _ROWS: Final = (
         "json",
         rf"(?:<\|tool_calls?_section_begin\|>{_SPACE})?<\|tool_call_begin\|>{_SPACE}"
         rf"(?:functions\.)?(?P<name>{_NAME}?)(?::\d{{1,9}})?{_SPACE}"
-        rf"<\|tool_call_argument_begin\|>{_SPACE}(?P<body>)\{{",
+        rf"<\|tool_call_argument_begin\|>{_SPACE}(?P<body>)(?:\{{|<\|tool_call_end\|>)",
         r"<\|tool_call_begin\|>",
         tail=rf"{_SPACE}<\|tool_calls?(?:_section)?_end\|>",
         closers=("<|tool_call_end|>",),
@@ -261,7 +263,7 @@ _ROWS: Final = (
         "json",
         rf"(?:<\|start\|>assistant{_TO}{_CHANNEL}|(?:<\|start\|>assistant)?{_CHANNEL}{_TO})"
         rf"{_SPACE}(?:<\|constrain\|>)?{_SPACE}(?:json|code)?{_SPACE}<\|message\|>{_SPACE}"
-        r"(?P<body>)\{",
+        r"(?P<body>)(?:\{|<\|call\|>)",
         r"<\|channel\|>",
         tail=rf"{_SPACE}<\|call\|>",
         closers=("<|call|>",),

@@ -244,9 +244,13 @@ def _decoded(text: str, **options: Any) -> Any:
         text,
         parse_int=lambda digits: _integer(digits, digits),
         parse_float=lambda digits: _finite(digits, digits),
-        parse_constant=int,  # raises ValueError: NaN and Infinity are not JSON
+        parse_constant=_no_constant,
         **options,
     )
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def load_json(text: str, *, strict: bool = True) -> Any:
