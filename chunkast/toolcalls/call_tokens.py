@@ -21,6 +21,8 @@ __all__ = ("Token", "TokenReader")
 _LONGEST: Final = 2048
 # A closing tag after the marks is one of a call whose JSON was in the fence.
 _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})(?!<[/|｜])[^\n]{0,200}(?=\n)"
+# The protocols whose signs are also in text without calls.
+_VAGUE: Final = ("json", "harmony")
 _EMPTY: Final = re.compile("")
 # Escapes, and quotes and brackets of JSON or Python.
 _PUNCTUATION: Final = r"\\.|[\"'{}\[\]()]"
@@ -35,8 +37,8 @@ _EDGES: Final = tuple(
 class Token:
     """A token at ``[start, end)`` in the whole text.
 
-    kind: "fence", "mark", "bracket" or "tail"; or the form for what begins a call in it, or looks
-        like it.
+    kind: "fence", "sign" (of a call, without a call), "mark", "bracket" or "tail"; or the form for
+        what begins a call in it, or looks like it.
     name: the tool's name, if what begins a call contains it.
     body: the start of the call's body.
     """
@@ -74,6 +76,9 @@ class TokenReader:
         self._has_fences = any(row.kind != "elements" for row in on)
         if self._has_fences:
             parts.append(("fence", _FENCE))
+        rows = (row for row in on if NAMES not in row.sign and row.name not in _VAGUE)
+        if telling := "|".join(f"\\{row.sign}" for row in rows):
+            parts.append(("sign", f"(?<!`)(?:{telling})"))
         outside = len(parts)
         marks = "|".join(row.marks for row in on if row.marks)
         if marks:

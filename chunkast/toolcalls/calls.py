@@ -115,6 +115,11 @@ class CallFinder:
             self._tail(token)
         elif token.kind == "fence":
             self._fence = _fence_after(self._fence, token.text[1:])
+        elif token.kind == "sign":
+            if not self._live and not self._fence and token.start != self._looked:
+                why = "it stays text, as nothing after it is a call"
+                row = next(iter(self._matchers))
+                self._openers.append(Opener(row, "", token.start, token.end, token.end, why=why))
         elif isinstance(token.kind, Protocol):
             self._begin(token, token.kind)
         else:
