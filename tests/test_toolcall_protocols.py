@@ -211,6 +211,17 @@ def test_arguments_arrive_before_the_call_is_complete(name: str) -> None:
     assert sum(len(d.text) for d in deltas if isinstance(d, ArgumentsDelta)) > 500
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("<function=weather>{<function=now></function>", 40),
+        ("<tool_call>{<weather></tool_call>", 30),
+    ],
+)
+def test_a_closing_tag_after_a_call_that_is_too_long(text: str, size: int) -> None:
+    check_tiling(text, parse_tool_calls(text, TOOLS, protocols="auto", max_call_size=size))
+
+
 # Any text
 
 

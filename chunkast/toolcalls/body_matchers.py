@@ -229,14 +229,16 @@ class BracketMatcher:
         ended = None
         while unmatched and unmatched[-1][0] >= depth:
             ended = unmatched.pop()[1]
-        if self._last is not None:
-            last, reading, start = self._last
-            if last is ended:
-                self._last = None
-            elif reading == self._readings[0]:
-                # If nothing else comes, only the last bracket is missing.
-                last.match.fallback = end if depth == start + 1 else None
+            self._drop(ended)
+        if self._last is not None and self._last[1] == self._readings[0]:
+            # If nothing else comes, only the last bracket is missing.
+            self._last[0].match.fallback = end if depth == self._last[2] + 1 else None
         return ended
+
+    def _drop(self, opener: Opener) -> None:
+        """Let no closing tag end ``opener``, whose value has ended or which is text."""
+        if self._last is not None and self._last[0] is opener:
+            self._last = None
 
     def _closing_tag(self, end: int) -> Opener | None:
         """Read a closing tag, which ends the value of the last opener, whatever is open in it."""
@@ -251,6 +253,7 @@ class BracketMatcher:
         return opener
 
     def forget(self, opener: Opener) -> None:
+        self._drop(opener)
         for unmatched in self._open:
             if unmatched and unmatched[0][1] is opener:
                 unmatched.popleft()
