@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 from chunkast.text.source_map import encode
 
@@ -28,14 +29,21 @@ def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
     >>> chunk_id("guide.md", ["Setup", "Linux"], 0)
     'e33bbeec7a485ef9'
     """
-    return sha256(_location(source, headings) + f"\n#{part}".encode()).hexdigest()[:16]
+    return _numbered(sha256(_location(source, headings)), part)
 
 
 def next_chunk_id(source: str, headings: Sequence[str], parts: PartCounts) -> str:
     """Return the id of the next chunk at a location, and count this chunk in ``parts``."""
-    key = sha256(_location(source, headings)).digest()
+    state = sha256(_location(source, headings))
+    key = state.digest()
     parts[key] += 1
-    return chunk_id(source, headings, parts[key] - 1)
+    return _numbered(state, parts[key] - 1)
+
+
+def _numbered(location: Any, part: int) -> str:
+    """Return the id of a part; the hash ``location`` is continued, so that it is made only once."""
+    location.update(f"\n#{part}".encode())
+    return str(location.hexdigest()[:16])
 
 
 def _location(source: str, headings: Sequence[str]) -> bytes:
