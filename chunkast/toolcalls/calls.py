@@ -99,7 +99,10 @@ class CallFinder:
             yield from kept.take(reader.position if last else reader.kept)
 
     def open_call(self) -> tuple[Opener, int] | None:
-        """Return the opener of a call that may be emitted, and the end of what it surely has."""
+        """Return the opener of the open call, and where the text that certainly belongs to it ends.
+
+        Returns ``None`` if no call is open, or if it must not be emitted in pieces.
+        """
         opener = self._openers[0] if self._openers else None
         if opener is None or not opener.is_emitted or opener is self._tailed:
             return None
@@ -118,6 +121,7 @@ class CallFinder:
         elif token.kind == "sign":
             if not self._live and not self._fence and token.start != self._looked:
                 why = "it stays text, as nothing after it is a call"
+                # Any row: only the place is reported.
                 row = next(iter(self._matchers))
                 self._openers.append(Opener(row, "", token.start, token.end, token.end, why=why))
         elif isinstance(token.kind, Protocol):
@@ -149,7 +153,7 @@ class CallFinder:
             opener.is_emitted = not self._live
             self._live += 1
             self._reader.inside = True
-            if row.kind == "json" and token.text.endswith(row.closers or "\0"):
+            if row.kind == "json" and token.text.endswith(row.closers):
                 self._end(opener, token.end)
             else:
                 self._matchers[row].begin(opener, token)

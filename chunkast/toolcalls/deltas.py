@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,25 +26,31 @@ from chunkast.toolcalls.call_model import (
     ToolCallStart,
 )
 from chunkast.toolcalls.calls import CallFinder
-from chunkast.toolcalls.json_body import split_tail
+from chunkast.toolcalls.json_body import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, split_tail
+from chunkast.toolcalls.python_body import CALL
 
 __all__ = ("Deltas",)
 
 # A name is at the beginning of a call if it ends before this number of characters.
 _LONGEST: Final = 2048
+_SPACE: Final = r"\s{0,40}"
+
+
+def _member(keys: Iterable[str]) -> str:
+    return rf"[\"'](?:{'|'.join(keys)})[\"']{_SPACE}:{_SPACE}"
+
+
 _OTHERS: Final = (
-    r"(?:[\"'](?:id|type|index)[\"']\s{0,40}:\s{0,40}(?:[\"'][^\"']{0,80}[\"']|\d{1,20})"
-    r"\s{0,40},\s{0,40})*"
+    rf"(?:{_member(OTHER_KEYS)}(?:[\"'][^\"']{{0,80}}[\"']|\d{{1,20}}){_SPACE},{_SPACE})*"
 )
-_ARGUMENTS: Final = r"[\"'](?:arguments|parameters)[\"']\s{0,40}:\s{0,40}(?=\{)"
+_ARGUMENTS: Final = rf"{_member(ARGUMENT_KEYS)}(?=\{{)"
 # What is before the arguments of a call, with its name.
 _BEFORE: Final = {
     "json": re.compile(
-        rf"[\[\s]{{0,40}}\{{\s{{0,40}}{_OTHERS}(?:[\"']function[\"']\s{{0,40}}:\s{{0,40}}\{{\s{{0,40}})?"
-        rf"[\"'](?:tool_)?name[\"']\s{{0,40}}:\s{{0,40}}[\"']([^\"'\n]{{1,256}})[\"']"
-        rf"\s{{0,40}},\s{{0,40}}{_OTHERS}{_ARGUMENTS}"
+        rf"[\[\s]{{0,40}}\{{{_SPACE}{_OTHERS}(?:{_member(['function'])}\{{{_SPACE})?"
+        rf"{_member(NAME_KEYS)}[\"']([^\"'\n]{{1,256}})[\"']{_SPACE},{_SPACE}{_OTHERS}{_ARGUMENTS}"
     ),
-    "python": re.compile(r"[\[\s,]{0,40}([\w.]{1,256}?)(?:\.call)?\s{0,40}\("),
+    "python": CALL,
 }
 _MEMBER: Final = re.compile(_ARGUMENTS)
 _MARKS: Final = {
@@ -111,7 +117,7 @@ class Deltas:
             yield ArgumentsDelta(text, start, opener.emitted)
 
     def text(self, text: Text) -> Iterator[Event | Part]:
-        """Yield ``text``, after what tells that it was not the call that had started."""
+        """Yield ``text``; if a call had started in it, first yield that this call failed."""
         while self._started and self._started[0].start < text.end_index:
             opener = self._started.popleft()
             yield ToolCallFailed(opener.started, opener.start)

@@ -17,16 +17,27 @@ from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.protocols import Protocol
 from chunkast.toolcalls.values import coerced, load_json
 
-__all__ = ("is_closed", "json_calls", "members_of", "read_json", "split_tail")
+__all__ = (
+    "ARGUMENT_KEYS",
+    "NAME_KEYS",
+    "OTHER_KEYS",
+    "is_closed",
+    "json_calls",
+    "members_of",
+    "outermost",
+    "read_json",
+    "split_tail",
+)
 
-_NAMES: Final = ("name", "tool_name")
-_ARGUMENTS: Final = ("arguments", "parameters")
-# Members beside them that have no content.
-_OTHERS: Final = frozenset(("id", "type", "index"))
+# The members of a call: its name, its arguments, and members without content.
+NAME_KEYS: Final = ("name", "tool_name")
+ARGUMENT_KEYS: Final = ("arguments", "parameters")
+OTHER_KEYS: Final = ("id", "type", "index")
 _STRING_OR_BRACE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
 _NAME: Final = re.compile(
-    r"""["'](?:name|tool_name)["']\s{0,99}:\s{0,99}["']([^"'\n]{1,256})["']"""
+    rf"""["'](?:{"|".join(NAME_KEYS)})["']\s{{0,99}}:\s{{0,99}}["']([^"'\n]{{1,256}})["']"""
 )
+_OPENING, _CLOSING = ("{", "("), ("}", ")")
 # A closing tag or a special token, such as "</tool_call>" and "<|tool_call_end|>".
 _CLOSING_TAG: Final = re.compile(r"<[/|｜][\w:▁]{1,48}[|｜]?>")
 
@@ -43,18 +54,27 @@ def json_calls(body: str, opener: Opener, names: Collection[str]) -> list[tuple[
     return [(end, source, _name_of(source, opener.protocol, names)) for end, source in calls]
 
 
-def _objects(body: str) -> list[tuple[int, str]]:
+def outermost(body: str, strings_or_brackets: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return the spans of the outermost pairs of brackets outside strings.
+
+    The end of a pair that is not closed is -1.
+    """
     spans, depth, start = [], 0, 0
-    for match in _STRING_OR_BRACE.finditer(body):
-        if match[0] == "{":
+    for match in strings_or_brackets.finditer(body):
+        if match[0] in _OPENING:
             start = start if depth else match.start()
             depth += 1
-        elif match[0] == "}" and depth:
+        elif match[0] in _CLOSING and depth:
             depth -= 1
             if not depth:
                 spans.append((start, match.end()))
-    if depth:
-        spans.append((start, split_tail(body)))
+    return [*spans, (start, -1)] if depth else spans
+
+
+def _objects(body: str) -> list[tuple[int, str]]:
+    spans = outermost(body, _STRING_OR_BRACE)
+    if spans and spans[-1][1] < 0:
+        spans[-1] = spans[-1][0], split_tail(body)
     before = body[: spans[0][0]] if spans else ""
     if not spans or ("[" not in before and len(spans) == 1):
         return [(len(body), body)]
@@ -72,9 +92,8 @@ def split_tail(source: str) -> int:
     return stop - 3 if source.endswith("```", 0, stop) else stop
 
 
-def is_closed(source: str, protocol: Protocol) -> bool:
-    """Return whether ``source`` ends with a closing tag of the protocol, if it has one."""
-    tail = source[split_tail(source) :]
+def is_closed(tail: str, protocol: Protocol) -> bool:
+    """Return whether what follows the JSON has a closing tag of the protocol, if it needs one."""
     return not protocol.closers or any(closer in tail for closer in protocol.closers)
 
 
@@ -85,7 +104,7 @@ def _name_of(source: str, protocol: Protocol, names: Collection[str]) -> str:
     except ValueError:
         match = _NAME.search(text)
         name = match[1] if match else ""
-        is_call = name in names and any(key in text for key in _ARGUMENTS)
+        is_call = name in names and any(key in text for key in ARGUMENT_KEYS)
     else:
         call, arguments, others = members_of(value)
         name = str(call or "")
@@ -102,12 +121,12 @@ def members_of(value: Any) -> tuple[Any, Any, list[str]]:
     if not isinstance(value, dict):
         return None, None, []
     inside = value.get("function")
-    outer = [name for name in value if name not in _OTHERS and name != "function"]
+    outer = [name for name in value if name not in OTHER_KEYS and name != "function"]
     if not isinstance(inside, dict):
         inside, outer = value, []
-    name = next((inside[key] for key in _NAMES if key in inside), None)
-    arguments = next((inside[key] for key in _ARGUMENTS if key in inside), None)
-    known = {*_NAMES, *_ARGUMENTS, *_OTHERS}
+    name = next((inside[key] for key in NAME_KEYS if key in inside), None)
+    arguments = next((inside[key] for key in ARGUMENT_KEYS if key in inside), None)
+    known = {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}
     return name, arguments, outer + [member for member in inside if member not in known]
 
 
@@ -117,7 +136,7 @@ def read_json(source: str, schema: Schema, opener: Opener) -> Body:
     Raises ``BodyError`` if the source is not JSON, or its arguments are not an object.
     """
     stop, protocol = split_tail(source), opener.protocol
-    if not protocol.is_lenient and not is_closed(source, protocol):
+    if not protocol.is_lenient and not is_closed(source[stop:], protocol):
         raise BodyError(f"{protocol.closers[0]} is missing")
     try:
         # A call that has its name elsewhere may have no arguments.

@@ -108,11 +108,12 @@ def _repair(row: _Row, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
 
 
 def _close_call(protocol: Protocol, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
-    source = closed = draft.source
+    source, stop = draft.source, split_tail(draft.source)
     if protocol.kind == "tagged":
         closed = closed_tags(source, protocol)
-    elif not is_closed(source, protocol):
-        closed = source[: split_tail(source)] + protocol.closers[0]
+    else:
+        is_whole = is_closed(source[stop:], protocol)
+        closed = source if is_whole else source[:stop] + protocol.closers[0]
     return None if source == closed else Patch(source=closed, notes=("close-call",))
 
 

@@ -13,16 +13,17 @@ from itertools import pairwise
 from typing import Final
 
 from chunkast.toolcalls.body import Body, BodyError
+from chunkast.toolcalls.json_body import outermost
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import coerced, load_json
 
-__all__ = ("python_calls", "read_python")
+__all__ = ("CALL", "python_calls", "read_python")
 
-_CALL: Final = re.compile(r"([\w.]{1,256}?)(?:\.call)?\s{0,40}\(")
+# What is before the arguments of a call.
+CALL: Final = re.compile(r"[\[,]?\s*([\w.]{1,256}?)(?:\.call)?\s{0,40}\(")
 _STRING_OR_BRACKET: Final = re.compile(
-    r"""("[^"\\]*(?:\\.[^"\\]*)*"?|'[^'\\]*(?:\\.[^'\\]*)*'?)|[()]""", re.DOTALL
+    r"""(?:"[^"\\]*(?:\\.[^"\\]*)*"?|'[^'\\]*(?:\\.[^'\\]*)*'?)|[()]""", re.DOTALL
 )
-_BEFORE_A_CALL: Final = re.compile(r"[\[,]?\s*")
 # A backslash, and what it escapes; Python would warn of a backslash that does not escape anything.
 _BACKSLASH: Final = re.compile(r"""\\([\\'"abfnrtvxuUN0\n])?""")
 _TOKEN: Final = re.compile(
@@ -38,25 +39,17 @@ _BRACKETS: Final = {"[": ("[", "]", "]"), "(": ("[", ")", "]"), "{": ("{", "}", 
 def python_calls(body: str, *_: object) -> list[tuple[int, str, str]]:
     """Return the end, source and tool's name of each call in ``body``.
 
-    A list with other code is one call.
+    A list that has other code too is returned as one call, which cannot be read.
     """
-    ends, depth = [0], 0
-    for match in _STRING_OR_BRACKET.finditer(body):
-        if match[0] == "(":
-            depth += 1
-        elif match[0] == ")":
-            depth -= 1
-            if not depth:
-                ends.append(match.end())
+    ends = [0, *(end for _, end in outermost(body, _STRING_OR_BRACKET))]
+    rest = "".join(body[ends[-1] :].split()).removesuffix("<|python_end|>").lstrip(",")
+    is_whole = rest == "]" * body.startswith("[")
     calls = []
     for start, end in pairwise(ends):
-        source = _BEFORE_A_CALL.sub("", body[start:end], count=1)
-        name = _CALL.match(source)
-        calls.append((end, source, name[1] if name else ""))
-    rest = "".join(body[ends[-1] :].split()).removesuffix("<|python_end|>").lstrip(",")
-    if depth or rest != "]" * body.startswith("[") or not all(name for _, _, name in calls):
-        return [(len(body), body, calls[0][2] if calls else "")]
-    return calls
+        call = CALL.match(body, start)
+        is_whole = is_whole and end > 0 and call is not None
+        calls.append((end, body[call.start(1) : end] if call else "", call[1] if call else ""))
+    return calls if is_whole else [(len(body), body, calls[0][2] if calls else "")]
 
 
 def read_python(source: str, schema: Schema) -> Body:
@@ -65,8 +58,10 @@ def read_python(source: str, schema: Schema) -> Body:
     The source becomes JSON, token by token: older versions of Python crash when they parse long
     chains of operators.
     """
-    call = _CALL.match(source)
-    parts, closers, at = ["{"], [(")", "}")], call.end() if call else 0
+    call = CALL.match(source)
+    # What begins with a bracket is a list with other code.
+    at = call.end() if call and not call.start(1) else 0
+    parts, closers = ["{"], [(")", "}")]
     while closers and (token := _TOKEN.match(source, at)):
         at, text = token.end(), _json_of(token)
         if text in _BRACKETS:

@@ -1,12 +1,12 @@
-"""Markdown in a fence that contains fences with as many marks.
+"""Markdown in a fence that contains other fences with the same number of marks.
 
 If a text consists of one ```` ```markdown ```` fence, the Markdown inside is parsed. Only white
 space may surround the fence. Inner fences may have no language, provided that closing lines follow
 for them and for the outer fence.
 
-A ```` ```markdown ```` fence in a document ends where it does for its author: a line with an info
-string opens an inner fence, and the closing line of the outer one is followed by a blank line or
-by the end. If there is no such line, it ends as in CommonMark.
+In other documents, a ```` ```markdown ```` fence ends where its author meant it to end: a line with
+an info string opens an inner fence, and the closing line of the outer fence is followed by a blank
+line or by the end. If there is no such line, the fence ends as in CommonMark.
 """
 
 from __future__ import annotations
