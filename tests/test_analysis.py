@@ -443,13 +443,3 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
     for start, end in spans:
         if count_tokens(text[above(start) : end]) <= budget:
             assert any(c.start_index <= start and end <= c.end_index for c in chunks)
-
-
-@given(documents() | markdown(), st.sampled_from([{}, {"h2": 3.0, "paragraph": 40.0}]))
-def test_a_run_scores_what_a_walk_finds_at_its_heading(text: str, scores: dict[str, float]) -> None:
-    structure = structure_of(text, ChunkConfig(scores=scores))
-    for heading in structure.headings.all:
-        if heading.start > 0:
-            stretch = structure.stretch(heading.start, heading.end)
-            walked = next(p.score for p in stretch.points if p.pos == heading.start)
-            assert structure.run_score(heading.start) == walked

@@ -9,9 +9,9 @@ from chunkast.analysis.heading_paths import Page, Run, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
-from chunkast.analysis.structure import Point, Stretch, Structure
+from chunkast.analysis.structure import Structure
 from chunkast.analysis.syntax import CELL_OPTION, SyntaxPoint
-from chunkast.analysis.walk import INSIDE
+from chunkast.analysis.walk import INSIDE, Point
 from chunkast.config import ChunkConfig
 from chunkast.model import Analysis
 
@@ -30,7 +30,6 @@ __all__ = (
     "Point",
     "Run",
     "Sections",
-    "Stretch",
     "Structure",
     "SyntaxPoint",
     "analyze",

@@ -269,6 +269,10 @@ class Sections:
                 self._ends[root] = following
             self._stops = [apart.get(number, start) for number, start in enumerate(starts)]
 
+    def stop(self, run: int) -> int:
+        """Return the position where the text before a run ends."""
+        return self._stops[run]
+
     def end(self, section: int) -> int:
         """Return the position after a section."""
         return self._stops[self._ends[section]]

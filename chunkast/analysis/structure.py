@@ -1,27 +1,26 @@
-"""The structure of a document: its sections, and on demand everything that cutting asks for.
+"""The structure of a document: its leaves, sections and possible cuts.
 
-Most sections fit the budget as they are. So break points, protected regions and the insides of
-leaves are only found for the text that is cut.
+Each is found once, when it is first asked for. The insides of leaves are only found for the text that
+is cut.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from chunkast.analysis.frames import Frame, frames_of
-from chunkast.analysis.headed import Headed, HeadedLeaves, headed_in, is_label
+from chunkast.analysis.headed import HeadedLeaves, headed_in, is_label
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
 from chunkast.analysis.openers import Openers
 from chunkast.analysis.syntax import Margin, SyntaxPoint, code_points, margin_of
-from chunkast.analysis.walk import HEADING_KINDS, INSIDE, BlockWalk, line_end
+from chunkast.analysis.walk import BlockWalk, Point, line_end
 from chunkast.code import Outliner
 from chunkast.config import ChunkConfig
 from chunkast.markdown.dialects import dialects_of
@@ -32,47 +31,20 @@ from chunkast.text.language import language_of_text
 from chunkast.text.source_map import make_array
 from chunkast.text.white_space import is_blank
 
-__all__ = ("Point", "Stretch", "Structure")
+__all__ = ("Structure",)
 
 _LOG = logging.getLogger(__name__)
 _START = attrgetter("start")
-# The number of walks over containers that are remembered.
+_FIELDS = attrgetter("pos", "score", "kind")
+# The number of front matters that are remembered.
 _REMEMBERED: Final = 2
-
-
-class Point(NamedTuple):
-    """A position at which a cut may fall.
-
-    score, kind: those of the break point.
-    depth: the number of containers that a cut divides; ``INSIDE`` in a leaf.
-    leaf: the leaf that begins at the position, or None.
-    """
-
-    pos: int
-    score: float
-    kind: str
-    depth: int
-    leaf: Block | None
-
-
-class Stretch(NamedTuple):
-    """The possible cuts in a range of text, and what they separate.
-
-    points: where a block begins, sorted; without heuristics, at the start of each leaf.
-    regions: the protected regions that begin in the range, sorted by start.
-    headed: the leaves of text right below headings.
-    """
-
-    points: Sequence[Point]
-    regions: Sequence[ProtectedRegion]
-    headed: HeadedLeaves
 
 
 class Structure:
     """The structure of one document.
 
-    ``analysis`` has the blocks and headings. Unless ``complete`` is set, it lacks the break points
-    and the regions of blocks, which are found on demand; :meth:`completed` returns all of them.
+    ``analysis`` has the blocks and headings. If ``complete`` is set, it also has all break points and
+    regions; else, those of blocks are found here, and :meth:`completed` returns all of them.
     """
 
     def __init__(self, analysis: Analysis, config: ChunkConfig, *, complete: bool) -> None:
@@ -83,7 +55,9 @@ class Structure:
         self._config = config
         self._blocks = analysis.blocks.children
         self._starts = make_array(map(_START, self._blocks), len(analysis.text))
-        self._remembered_walk = lru_cache(_REMEMBERED)(lambda first: self._walk(first, first + 1))
+        self.leaves: list[Block] = []
+        _add_leaves(self._blocks, self.leaves)
+        self.leaf_starts = make_array(map(_START, self.leaves), len(analysis.text))
 
     # What is known of the whole document
 
@@ -104,13 +78,6 @@ class Structure:
             data = _data(page.front_matter) if self._config.front_matter == "parsed" else None
         return page.front_matter if data is None else data
 
-    @cached_property
-    def leaf_starts(self) -> Sequence[int]:
-        """The starts of all leaves that have text."""
-        starts: list[int] = []
-        _add_starts(self._blocks, starts)
-        return make_array(starts, len(self.text))
-
     def noted(self, notes: Sequence[str]) -> Structure:
         """Return the structure with notes added; all notes are logged."""
         structure = self
@@ -125,76 +92,72 @@ class Structure:
         """Return the analysis with the break points and regions of the whole document."""
         if self.complete:
             return self.analysis
-        walk = self._walk(0, len(self._blocks))
-        points = [
-            BreakPoint(leaf.start, score, kind)
-            for leaf, score, kind in zip(walk.leaves, walk.scores, walk.kinds, strict=True)
-        ][1:]
+        walk = self._walk
+        points = [BreakPoint(*point[:3]) for point in walk.points[1:]]
         last = walk.last_point()
         if last is not None:
             points.append(BreakPoint(len(self.text), *last))
-        return replace(
-            self.analysis,
-            break_points=tuple(points),
-            regions=tuple(self._regions(walk, 0, len(self.text))),
+        regions = tuple(self.regions)
+        return replace(self.analysis, break_points=tuple(points), regions=regions)
+
+    @cached_property
+    def _walk(self) -> BlockWalk:
+        walk = BlockWalk(self.text, self._config.score_table)
+        walk.visit_all(self._blocks)
+        for dialect in dialects_of(self.analysis.extensions):
+            if dialect.attached is not None and dialect.attached.search(self.text):
+                walk.attach(dialect.attached)
+        return walk
+
+    @cached_property
+    def points(self) -> Sequence[Point]:
+        """The positions where a cut may fall, sorted: without a user's, the start of each leaf."""
+        own, points = self._walk.points, list(self._walk.points)
+        lead_in = self._config.score_table["lead-in"]
+        for number in self._walk.first_children:
+            points[number] = points[number]._replace(score=lead_in, kind="lead-in")
+        if not self.complete or not points:
+            return points
+        # Blank lines before the first block are not part of it.
+        given = {points[0].pos: points[0]}
+        numbers = {point.pos: number for number, point in enumerate(own)}
+        for pos, score, kind in map(_FIELDS, self.analysis.break_points):
+            number = numbers.get(pos)
+            if number is None:
+                given[pos] = Point(pos, score, kind)
+            elif (score, kind) == own[number][1:3]:
+                given[pos] = points[number]
+            else:
+                given[pos] = points[number]._replace(score=score, kind=kind)
+        return [given[pos] for pos in sorted(given)]
+
+    @cached_property
+    def regions(self) -> Sequence[ProtectedRegion]:
+        """The protected regions, sorted by start, the longest first."""
+        known, regions = self.analysis.regions, self._walk.regions
+        if self.complete or not (known or self.analysis.tags or self.analysis.wrappers):
+            return known if self.complete else regions
+        begun = {region.start for region in regions}
+        tags = {*self.analysis.tags, *self.analysis.wrappers}
+        between = (
+            ProtectedRegion(start, line_end(self.text, end), "tag")
+            for start, end in tags
+            if start not in begun
         )
+        regions = [*regions, *known, *between]
+        return sorted(regions, key=lambda region: (region.start, -region.end))
 
-    # What is found on demand
+    @cached_property
+    def headed(self) -> HeadedLeaves:
+        """The leaves of text right below headings."""
+        return HeadedLeaves(headed_in(self.parsed, self.leaves))
 
-    def stretch(self, start: int, end: int) -> Stretch:
-        """Return the possible cuts in ``[start, end)``, which begins and ends with a section."""
-        if self.complete:
-            return self._known_stretch(start, end)
-        walk = self._walk_over(start, end)
-        first = max(bisect_right(walk.leaves, start, key=_START) - 1, 0)
-        to = slice(first, bisect_left(walk.leaves, end, key=_START))
-        leaves = walk.leaves[to]
-        scores, kinds = walk.scores[to], walk.kinds[to]
-        children = walk.first_children
-        for number in children[bisect_left(children, first) : bisect_left(children, to.stop)]:
-            scores[number - first], kinds[number - first] = self._lead_in
-        starts = [leaf.start for leaf in leaves]
-        points = [*map(Point, starts, scores, kinds, walk.depths[to], leaves)]
-        regions = self._regions(walk, start, end)
-        return Stretch(points, regions, HeadedLeaves(headed_in(self.parsed, leaves)))
-
-    def run_score(self, start: int) -> float:
-        """Return the score of the point at ``start``, where a run of text begins."""
-        number = bisect_left(self._starts, start)
-        if number < len(self._blocks) and self._starts[number] == start:
-            score = self._plain_score(number)
-            if score is not None:
-                return score
-        run = self.headings.runs[self.headings.run_at(start)]
-        heading = self.headings.all[run.heading] if run.heading >= 0 else None
-        # The score of a heading counts before the labels and opening lines right before it.
-        end = heading.end if heading and heading.start == start else start + 1
-        walk = self._walk_over(start, end)
-        slot = bisect_left(walk.leaves, start, key=_START)
-        return walk.scores[slot] if slot < len(walk.scores) else 0.0
-
-    def _plain_score(self, number: int) -> float | None:
-        """Return the score before block ``number`` if it is a heading after text or a heading.
-
-        Nearly all headings are; for any other, returns None. Nothing ends with such text, so a walk
-        would find the same score.
-        """
-        block, before = self._blocks[number], number - 1
-        row = CONSTRUCTS[block.kind]
-        while before > 0 and CONSTRUCTS[self._blocks[before].kind].blank:
-            before -= 1
-        if before < 0 or not (row.section and row.leveled) or self._attached:
-            return None
-        scores, previous = self._config.score_table, CONSTRUCTS[self._blocks[before].kind]
-        score = scores[HEADING_KINDS[block.level]]
-        if previous.section:
-            return min(score, scores["orphan-heading"])
-        return score if previous.plain and not previous.heads and not previous.after else None
+    # What is found at a position
 
     def next_leaf(self, pos: int) -> int:
         """Return the start of the first leaf with text at or after ``pos``, or the text's end."""
-        leaves = _leaves_from(self._blocks, pos)
-        return next((leaf.start for leaf in leaves), len(self.text))
+        number = bisect_left(self.leaf_starts, pos)
+        return self.leaf_starts[number] if number < len(self.leaves) else len(self.text)
 
     def headings_above(self, pos: int, least: int = 0) -> int:
         """Return the start of the headings right before ``pos``, or ``pos`` if there are none.
@@ -202,34 +165,19 @@ class Structure:
         The labels before a heading belong to it. Headings before ``least`` are not looked for.
         """
         first = pos
-        for leaf in _leaves_before(self._blocks, pos):
-            row = CONSTRUCTS[leaf.kind]
-            if leaf.start < least or not (row.section or is_label(self.parsed, leaf)):
+        for number in range(bisect_left(self.leaf_starts, pos) - 1, -1, -1):
+            leaf = self.leaves[number]
+            section = CONSTRUCTS[leaf.kind].section
+            if leaf.start < least or not (section or is_label(self.parsed, leaf)):
                 break
-            if row.section or first < pos:
+            if section or first < pos:
                 first = leaf.start
         return first
 
-    def headed_at(self, *positions: int) -> HeadedLeaves:
-        """Return the leaves right below the headings that end right before ``positions``."""
-        return HeadedLeaves(filter(None, map(self._headed_at, positions)))
-
-    def _headed_at(self, pos: int) -> Headed | None:
-        first = self.headings_above(pos)
-        leaves = _leaves_from(self._blocks, first) if first < pos else ()
-        return next(headed_in(self.parsed, leaves), None)
-
     def leaf_around(self, pos: int) -> Block | None:
         """Return the leaf that contains the character at ``pos``, or None."""
-        blocks: Sequence[Block] = self._blocks
-        while True:
-            slot = bisect_right(blocks, pos, key=_START) - 1
-            if slot < 0 or pos >= blocks[slot].end:
-                return None
-            block = blocks[slot]
-            if not block.children:
-                return None if CONSTRUCTS[block.kind].blank else block
-            blocks = block.children
+        number = bisect_right(self.leaf_starts, pos) - 1
+        return self.leaves[number] if number >= 0 and pos < self.leaves[number].end else None
 
     def row(self, leaf: Block) -> Construct:
         """Return the row of the table of constructs for a leaf."""
@@ -239,11 +187,6 @@ class Structure:
         """Return whether regions of this kind are blocks, which never cross each other."""
         row = CONSTRUCTS.get(kind)
         return row is not None and (row.protected or row.tag)
-
-    @property
-    def _lead_in(self) -> tuple[float, str]:
-        """The score and kind of the point after a lead-in."""
-        return self._config.score_table["lead-in"], "lead-in"
 
     @property
     def line_score(self) -> float:
@@ -260,7 +203,16 @@ class Structure:
 
     def has_text(self, start: int, end: int) -> bool:
         """Return whether ``[start, end)`` has more than headings and front matter."""
-        return _has_text(self.text, self._blocks, start, end)
+        for number in range(max(bisect_right(self.leaf_starts, start) - 1, 0), len(self.leaves)):
+            leaf = self.leaves[number]
+            if leaf.start >= end:
+                break
+            if leaf.start >= start:
+                if not (CONSTRUCTS[leaf.kind].heads or leaf.kind == "front-matter"):
+                    return True
+            elif not is_blank(self.text[start : min(end, leaf.end)]):
+                return True
+        return False
 
     @cached_property
     def insides(self) -> Insides:
@@ -291,94 +243,6 @@ class Structure:
         """Return the frames of the parts of a leaf that is divided at the sorted ``cuts``."""
         return list(frames_of(self.text, leaf, inside.tables, cuts))
 
-    def _walk_over(self, start: int, end: int) -> BlockWalk:
-        """Return the finished walk over the top-level blocks that contain ``[start, end)``."""
-        first = max(bisect_right(self._starts, start) - 1, 0)
-        last = bisect_left(self._starts, end)
-        if last - first == 1 and self._blocks[first].children:
-            # All sections inside a container ask for the same walk.
-            return self._remembered_walk(first)
-        return self._walk(first, last)
-
-    def _walk(self, first: int, last: int) -> BlockWalk:
-        """Return the finished walk over the top-level blocks with these numbers."""
-        start = self._blocks[first].start if first < last else 0
-        walk = BlockWalk(self.text, self._config.score_table, self._open_tags(start))
-        if first:
-            before = first - 1
-            while before and CONSTRUCTS[self._blocks[before].kind].blank:
-                before -= 1
-            walk.continue_from(self._blocks[before : before + 1])
-        walk.visit_all(self._blocks[first:last])
-        for pattern in self._attached:
-            walk.attach(pattern)
-        return walk
-
-    def _open_tags(self, pos: int) -> int:
-        """Return the number of XML tags that are open at ``pos``."""
-        starts, ends = self._tag_edges
-        return bisect_left(starts, pos) - bisect_right(ends, pos)
-
-    @cached_property
-    def _tag_edges(self) -> tuple[list[int], list[int]]:
-        """The sorted starts and the sorted ends of the spans between XML tags."""
-        tags = self.analysis.tags
-        return sorted(start for start, _ in tags), sorted(end for _, end in tags)
-
-    @cached_property
-    def _tags(self) -> list[tuple[int, int]]:
-        """The spans of pairs of tags, and of wrappers that may be such spans, sorted."""
-        return sorted({*self.analysis.tags, *self.analysis.wrappers})
-
-    @cached_property
-    def _attached(self) -> list[re.Pattern[str]]:
-        """The dialects' patterns for blocks that stay with the block before, if there are any."""
-        patterns = (dialect.attached for dialect in dialects_of(self.analysis.extensions))
-        return [each for each in patterns if each is not None and each.search(self.text)]
-
-    def _regions(self, walk: BlockWalk, start: int, end: int) -> list[ProtectedRegion]:
-        """Return the regions of blocks, tags, tool calls and pages in ``[start, end)``, sorted."""
-        first, last = (bisect_left(walk.regions, pos, key=_START) for pos in (start, end))
-        regions = walk.regions[first:last]
-        known, tags = self.analysis.regions, self._tags
-        if not known and not tags:
-            return regions
-        begun = {region.start for region in regions}
-        regions += (region for region in known if start <= region.start < end)
-        first, last = (bisect_left(tags, (pos,)) for pos in (start, end))
-        regions += (
-            ProtectedRegion(first, line_end(self.text, last), "tag")
-            for first, last in tags[first:last]
-            if first not in begun
-        )
-        return sorted(regions, key=lambda region: (region.start, -region.end))
-
-    def _known_stretch(self, start: int, end: int) -> Stretch:
-        """Return the possible cuts of a complete analysis."""
-        walk = self._walk(0, len(self._blocks))
-        places = {
-            leaf.start: (depth, leaf) for leaf, depth in zip(walk.leaves, walk.depths, strict=True)
-        }
-        children = {
-            (walk.leaves[number].start, walk.scores[number], walk.kinds[number])
-            for number in walk.first_children
-        }
-        points = [p for p in self.analysis.break_points if start <= p.pos < end]
-        if walk.leaves and (first := walk.leaves[0].start) not in {p.pos for p in points}:
-            # Blank lines before the first block are not part of it.
-            points.append(BreakPoint(first, 0.0, "paragraph"))
-            points.sort(key=attrgetter("pos"))
-        rows = [
-            Point(
-                p.pos,
-                *(self._lead_in if (p.pos, p.score, p.kind) in children else (p.score, p.kind)),
-                *places.get(p.pos, (INSIDE, None)),
-            )
-            for p in points
-        ]
-        headed = HeadedLeaves(headed_in(self.parsed, walk.leaves))
-        return Stretch(rows, self.analysis.regions, headed)
-
 
 @lru_cache(_REMEMBERED)
 def _data(front_matter: str) -> Mapping[str, Any] | None:
@@ -388,52 +252,12 @@ def _data(front_matter: str) -> Mapping[str, Any] | None:
         return None
 
 
-def _add_starts(blocks: Sequence[Block], starts: list[int]) -> None:
+def _add_leaves(blocks: Sequence[Block], leaves: list[Block]) -> None:
     for block in blocks:
         if block.children:
-            _add_starts(block.children, starts)
+            _add_leaves(block.children, leaves)
         elif not CONSTRUCTS[block.kind].blank:
-            starts.append(block.start)
-
-
-def _has_text(text: str, blocks: Sequence[Block], start: int, end: int) -> bool:
-    for number in range(max(bisect_right(blocks, start, key=_START) - 1, 0), len(blocks)):
-        block = blocks[number]
-        if block.start >= end:
-            break
-        if block.end <= start:
-            continue
-        if block.children:
-            if _has_text(text, block.children, start, end):
-                return True
-        elif block.start < start:
-            if not is_blank(text[start : min(end, block.end)]):
-                return True
-        else:
-            row = CONSTRUCTS[block.kind]
-            if not (row.blank or row.heads or block.kind == "front-matter"):
-                return True
-    return False
-
-
-def _leaves_from(blocks: Sequence[Block], pos: int) -> Iterator[Block]:
-    """Yield the leaves with text that begin at or after ``pos``."""
-    for number in range(max(bisect_right(blocks, pos, key=_START) - 1, 0), len(blocks)):
-        block = blocks[number]
-        if block.children:
-            yield from _leaves_from(block.children, pos)
-        elif block.start >= pos and not CONSTRUCTS[block.kind].blank:
-            yield block
-
-
-def _leaves_before(blocks: Sequence[Block], pos: int) -> Iterator[Block]:
-    """Yield the leaves with text that begin before ``pos``, the last first."""
-    for number in range(bisect_left(blocks, pos, key=_START) - 1, -1, -1):
-        block = blocks[number]
-        if block.children:
-            yield from _leaves_before(block.children, pos)
-        elif not CONSTRUCTS[block.kind].blank:
-            yield block
+            leaves.append(block)
 
 
 def _first_at(blocks: Sequence[Block], pos: int) -> int:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from chunkast.analysis.lead_ins import Neighbours, lead_in
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Block, ProtectedRegion
 from chunkast.scores import item_kind
 
-__all__ = ("HEADING_KINDS", "INSIDE", "BlockWalk", "line_end")
+__all__ = ("INSIDE", "BlockWalk", "Point", "line_end")
 
 # The depth of a position inside a leaf: deeper than any container.
 INSIDE: Final = 255
@@ -28,27 +28,35 @@ _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
 # Below every score.
 _NONE: Final = -math.inf
-HEADING_KINDS: Final = ("", "h1", "h2", "h3", "h4", "h5", "h6")
+_HEADING_KINDS: Final = ("", "h1", "h2", "h3", "h4", "h5", "h6")
+
+
+class Point(NamedTuple):
+    """A position at which a cut may fall.
+
+    score, kind: those of the break point.
+    depth: the number of containers that a cut divides; ``INSIDE`` in a leaf.
+    leaf: the leaf that begins at the position, or None.
+    """
+
+    pos: int
+    score: float
+    kind: str
+    depth: int = INSIDE
+    leaf: Block | None = None
 
 
 class BlockWalk:
-    """Visits blocks in document order and lists their leaves, each with the point before it.
+    """Visits blocks in document order, and lists the point before each leaf that has text.
 
-    leaves: the leaves that have text.
-    scores, kinds: the score and kind of the point before each leaf; 0 and "" for the first leaf.
-    depths: the number of containers that contain both a leaf and the leaf before it.
+    points: the points; the first has the score 0 and no kind.
     regions: the spans of protected blocks, sorted by start, the longest first.
     first_children: the numbers of the leaves that stay with the leaf before, but whose points keep
         their own scores, such as the first child of a list item.
-
-    ``open_tags`` is the number of XML tags that are open where the walk begins.
     """
 
-    def __init__(self, text: str, scores: Mapping[str, float], open_tags: int = 0) -> None:
-        self.leaves: list[Block] = []
-        self.scores: list[float] = []
-        self.kinds: list[str] = []
-        self.depths: list[int] = []
+    def __init__(self, text: str, scores: Mapping[str, float]) -> None:
+        self.points: list[Point] = []
         self.regions: list[ProtectedRegion] = []
         self.first_children: list[int] = []
         self._text = text
@@ -66,7 +74,7 @@ class BlockWalk:
         self._introducible = False
         # True if a list inside an item begins at the next leaf, but the item does not.
         self._begins_child = False
-        self._open_tags = open_tags
+        self._open_tags = 0
         # The number of the leaf that begins the labels directly before the next leaf, and the same
         # with the lines that open a container or tag.
         self._label = self._opening = -1
@@ -74,18 +82,6 @@ class BlockWalk:
         self._opens_sections = True
         # True if they did in the container of the previous leaf.
         self._direct = True
-        self._last_only = False
-
-    def continue_from(self, blocks: Sequence[Block]) -> None:
-        """Set the state to that after the top-level ``blocks``; only their last leaf is visited."""
-        self._last_only, open_tags = True, self._open_tags
-        self.visit_all(blocks)
-        self._last_only, self._open_tags = False, open_tags
-        for rows in (self.leaves, self.scores, self.kinds, self.depths, self.regions):
-            rows.clear()
-        self.first_children.clear()
-        self._label = self._opening = -1
-        self._shared = 0
 
     def visit_all(self, blocks: Sequence[Block]) -> None:
         """Visit the neighbouring top-level ``blocks``."""
@@ -93,10 +89,10 @@ class BlockWalk:
 
     def attach(self, pattern: re.Pattern[str]) -> None:
         """Keep each leaf that matches ``pattern`` with the leaf before, as after a lead-in."""
-        for number, leaf in enumerate(self.leaves):
-            if pattern.match(self._text, leaf.start):
-                self.kinds[number] = "lead-in"
-                self.scores[number] = min(self.scores[number], self._table["lead-in"])
+        for number, point in enumerate(self.points):
+            if pattern.match(self._text, point.pos):
+                score = min(point.score, self._table["lead-in"])
+                self.points[number] = point._replace(score=score, kind="lead-in")
 
     def last_point(self) -> tuple[float, str] | None:
         """Return the score and kind of the point after the last leaf, or None if there is none."""
@@ -110,10 +106,7 @@ class BlockWalk:
         ``cap`` is the highest score that a point inside the container may have, unless a section
         begins there. ``lists`` is the number of open lists.
         """
-        numbered: Iterable[tuple[int, Block]] = enumerate(blocks)
-        if self._last_only:
-            numbered = _last_with_text(blocks)
-        for number, block in numbered:
+        for number, block in enumerate(blocks):
             row = CONSTRUCTS[block.kind]
             if row.blank:
                 continue
@@ -227,15 +220,12 @@ class BlockWalk:
             elif weight := self._lead_in(previous, block, row, first):
                 score, kind = min(score, weight * self._table["lead-in"]), "lead-in"
             if row.labels and not before.labels:
-                self._label = len(self.leaves)
+                self._label = len(self.points)
         if not (opens or row.labels):
             self._opening = -1
         elif self._opening < 0:
-            self._opening = len(self.leaves)
-        self.leaves.append(block)
-        self.scores.append(score)
-        self.kinds.append(kind)
-        self.depths.append(self._shared)
+            self._opening = len(self.points)
+        self.points.append(Point(block.start, score, kind, self._shared, block))
         self._before = self._after = _NONE
         self._previous, self._direct = block, self._opens_sections
         self._introducible = self._opens_container = self._ended_container = False
@@ -243,8 +233,8 @@ class BlockWalk:
 
     def _raise(self, number: int, score: float, kind: str) -> None:
         """If ``score`` is higher, give it and ``kind`` to the point before leaf ``number``."""
-        if number >= 0 and 0 <= self.scores[number] < score:
-            self.scores[number], self.kinds[number] = score, kind
+        if number >= 0 and 0 <= self.points[number].score < score:
+            self.points[number] = self.points[number]._replace(score=score, kind=kind)
 
     def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> float:
         """Return the weight of the previous leaf as a lead-in to the next one, or 0."""
@@ -265,21 +255,13 @@ class BlockWalk:
             )
         )
         if found and not found.weight:
-            self.first_children.append(len(self.leaves))
+            self.first_children.append(len(self.points))
         return found.weight if found else 0
-
-
-def _last_with_text(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:
-    """Yield the last block that is not blank, with its number, or nothing."""
-    for number in range(len(blocks) - 1, -1, -1):
-        if not CONSTRUCTS[blocks[number].kind].blank:
-            yield number, blocks[number]
-            return
 
 
 def _score_kind(block: Block, row: Construct) -> str:
     """Return the score table's key for the point before a heading or list item."""
-    return HEADING_KINDS[block.level] if row.section else item_kind(block.level)
+    return _HEADING_KINDS[block.level] if row.section else item_kind(block.level)
 
 
 def line_end(text: str, end: int) -> int:

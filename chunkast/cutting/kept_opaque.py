@@ -9,7 +9,7 @@ from chunkast.cutting.costs import Costs
 from chunkast.text.opaque import OpaqueRun, opaque_runs, possible_runs
 from chunkast.text.spans import SpanSet
 
-__all__ = ("kept_span", "may_have_runs_above_budget", "runs_above_budget")
+__all__ = ("kept_span", "possible_runs_above_budget", "runs_above_budget")
 
 # The block around a run is kept with it if the rest takes at most this share of the budget. A link
 # or tag is kept if its embedded form takes at most half. Alone, either would be meaningless.
@@ -24,10 +24,10 @@ _AROUND: Final = (
 )
 
 
-def may_have_runs_above_budget(costs: Costs) -> bool:
-    """Return whether any text of the document may be an opaque run above the budget."""
+def possible_runs_above_budget(costs: Costs) -> list[int]:
+    """Return the starts of all texts of the document that may be opaque runs above the budget."""
     runs = possible_runs(costs.text, 0, len(costs.text))
-    return not all(costs.is_within(run.start, run.end, costs.budget) for run in runs)
+    return [run.start for run in runs if not costs.is_within(run.start, run.end, costs.budget)]
 
 
 def runs_above_budget(costs: Costs, start: int, end: int) -> list[OpaqueRun]:

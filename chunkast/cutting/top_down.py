@@ -8,7 +8,6 @@ units, the smallest parts that are never cut.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, starmap
 from typing import Final
@@ -17,7 +16,7 @@ from chunkast.analysis import Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.fill import fill
-from chunkast.cutting.joining import Edge, Edges, joined
+from chunkast.cutting.joining import Edges, joined
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Bodies, Piece
 
@@ -91,16 +90,8 @@ class Cutter:
             own = part.section < 0
             ends = self.body(part.start, part.end) if own else self._section(part.section)
             bounds += self._finished(ends)
-        bounds = joined(self._costs, bounds, self._edges, self._belong)
-        return self._without_crumbs(bounds, self._edges)[1:]
-
-    def _edges(self, cuts: Sequence[int]) -> Iterator[Edge]:
-        """Yield the score and depth of each of the ``cuts``."""
-        for cut in cuts:
-            if self._bodies.whole is None and self.sections.begins(cut):
-                yield self._structure.run_score(cut), 0
-            else:
-                yield from self._bodies.at(cut).edges([cut])
+        bounds = joined(self._costs, bounds, self._bodies.edges, self._belong)
+        return self._without_crumbs(bounds, self._bodies.edges)[1:]
 
     def _finished(self, ends: list[int]) -> list[int]:
         """Mark the cuts between these pieces as final, and return ``ends``."""

@@ -10,17 +10,17 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
-from chunkast.analysis import INSIDE, Point, Sections, Stretch, Structure
+from chunkast.analysis import Point, Sections, Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
 from chunkast.cutting.headings_above import NOTHING_ABOVE, HeadingsAbove
-from chunkast.cutting.kept_opaque import may_have_runs_above_budget
+from chunkast.cutting.kept_opaque import possible_runs_above_budget
 from chunkast.model import Block, BreakPoint, ProtectedRegion
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
@@ -69,139 +69,135 @@ class Units:
         slots = (self.at(cut) for cut in cuts)
         return ((self.score[slot], self.depth[slot]) for slot in slots)
 
-    def part(self, start: int, end: int) -> Units:
-        """Return the units in ``[start, end)``."""
-        i, j = self.at(start), self.at(end)
-        to = slice(i, j + 1)
-        rows = self.pos[to], self.score[to], self.kind[to], self.depth[to], self.leaf[to]
-        return Units(*rows, self.protected)
-
 
 class Bodies:
     """The units of the text that was cut, found on demand.
 
-    ``whole`` has the units of the whole text if they are needed: where a user's points may be
-    anywhere, for ``packing="fill"``, and where opaque data may be replaced, which must be known
-    before sections are compared. ``sections`` begin at the first allowed cut at or after the
-    headings right above them; a wrapper that fits is not cut at the sections inside it.
+    ``sections`` begin at the first allowed cut at or after the headings right above them; a wrapper
+    or a user's region that fits is not cut at the sections inside it.
     """
 
     def __init__(
         self, structure: Structure, config: ChunkConfig, costs: Costs, divider: Divider
     ) -> None:
-        self._units_of = partial(units_of, structure, costs, divider)
+        self._structure = structure
+        self._costs = costs
+        self._divider = divider
+        self._headings = HeadingsAbove(costs, structure.headed)
         self._bodies: list[Units] = []
         self._starts: list[int] = []
-        self.whole: Units | None = None
-        size = len(structure.text)
-        wrappers: Sequence[tuple[int, int]] = structure.analysis.wrappers
-        if (
-            config.packing == "fill"
-            or structure.complete
-            or (config.opaque == "keep" and may_have_runs_above_budget(costs))
-        ):
-            self.whole, wrappers = self._units_of(costs.dropped, size), ()
-        starts = [*_run_starts(structure, costs, wrappers), size]
-        if self.whole is not None:
-            starts = [self.whole.pos[self.whole.at(start)] for start in starts]
+        regions: Sequence[ProtectedRegion] = structure.regions
+        if not structure.complete:
+            # Only wrappers contain the starts of sections.
+            wrappers = sorted(structure.analysis.wrappers, key=lambda span: (span[0], -span[1]))
+            regions = [ProtectedRegion(*span, "tag") for span in wrappers]
+        whole, size = _protected(structure, self._headings, regions), len(structure.text)
+        points = structure.points
+        if structure.extended:
+            points = _with_region_edges(structure, whole, points)
+            points = list(_outside_inline(structure, costs, whole, points))
+        self._points = _with_pages(costs, whole, points) if costs.apart else points
+        places = [*map(_position, _outside(whole, self._points)), size]
+        first, *others = _run_starts(structure, costs)
+        starts = [first, *(places[bisect_left(places, start)] for start in others), size]
         runs = ((structure.headings.run_at(start), start, end) for start, end in costs.apart)
         # A user's region may be around the front matter.
         apart = {
             run: start
             for run, start, end in runs
-            if starts[run] == end and (self.whole is None or self.whole.begins(start))
+            if starts[run] == end and whole.start(start) == start
         }
         self.sections = Sections(structure.headings, starts, apart)
+        if config.opaque == "keep":
+            # What is replaced must be known before sections are compared.
+            places = possible_runs_above_budget(costs)
+            for run in sorted({bisect_right(starts, pos) - 1 for pos in places}):
+                self._units(starts[run], self.sections.stop(run + 1))
 
     def between(self, start: int, end: int) -> Units:
         """Return the units of ``text[start:end]``, which begins and ends with a section."""
-        if self.whole is not None:
-            return self.whole.part(start, end)
-        units = self._units_of(start, end)
+        units = self._units(start, end)
         self._bodies.append(units)
         self._starts.append(start)
         return units
 
     def at(self, cut: int) -> Units:
         """Return the units of the text that was cut at ``cut``."""
-        if self.whole is not None:
-            return self.whole
         return self._bodies[bisect_right(self._starts, cut) - 1]
 
+    def edges(self, cuts: Sequence[int]) -> Iterator[tuple[float, int]]:
+        """Yield the score and depth of each of the ``cuts``; a section begins outside containers."""
+        for cut in cuts:
+            if self.sections.begins(cut):
+                point = self._points[bisect_left(self._points, cut, key=_position)]
+                yield point.score, 0
+            else:
+                yield from self.at(cut).edges([cut])
 
-def _run_starts(
-    structure: Structure, costs: Costs, wrappers: Iterable[tuple[int, int]]
-) -> list[int]:
-    """Return the start of each run, moved out of the ``wrappers`` that fit.
+    def _units(self, start: int, end: int) -> Units:
+        structure, costs, headings = self._structure, self._costs, self._headings
+        regions = structure.regions
+        to = (bisect_left(regions, pos, key=_START) for pos in (start, end))
+        protected = _protected(structure, headings, regions[slice(*to)])
+        points = _points(self._points, protected, start, end)
+        # Of several points between headings and the text below, the last is the deepest.
+        points = [
+            point._replace(score=-math.inf, depth=number)
+            if (number := structure.headed.number(point.pos))
+            else point
+            for point in points
+        ]
+        points.append(Point(end, 0.0, "", 0))
+        points = sorted(_divided(costs, self._divider, headings, protected, points), key=_position)
+        return Units(*map(list, zip(*points, strict=True)), protected)
+
+
+def _run_starts(structure: Structure, costs: Costs) -> list[int]:
+    """Return the start of each run.
 
     The headings right before a run, which have no text of their own, are moved to the run.
     """
-    # A wrapper fits if it does so when the text around it is cut.
-    headings = ((span, HeadingsAbove(costs, structure.headed_at(*span))) for span in wrappers)
-    fitting = SpanSet(span for span, above in headings if above.fits(*span))
     page_at, runs, starts = structure.headings.page_at, structure.headings.runs, [costs.dropped]
     for number, run in enumerate(runs[1:], 1):
-        start, before = fitting.end(run.start), runs[number - 1].start
+        start, before = run.start, runs[number - 1].start
         # A wrapper ends before the blank lines after it.
-        if start > run.start or run.first != number:
+        if run.first != number:
             start = structure.next_leaf(start)
         text = structure.has_text(before, start)
-        start = fitting.start(structure.headings_above(start, before)) if text else starts[-1]
+        start = structure.headings_above(start, before) if text else starts[-1]
         starts.append(max(start, costs.resumed[page_at(run.start).number]))
     # A later run never begins before an earlier one.
     return [*accumulate(reversed(starts), min)][::-1]
 
 
-def units_of(structure: Structure, costs: Costs, divider: Divider, start: int, end: int) -> Units:
-    """Return the units of ``text[start:end]``, which begins and ends with a section."""
-    stretch = structure.stretch(start, end)
-    headings = HeadingsAbove(costs, stretch.headed)
-    protected = _protected(structure, headings, stretch.regions)
-    points = _points(structure, stretch, protected, start, end)
-    if structure.extended:
-        points = list(_outside_inline(structure, costs, protected, points))
-    # Of several points between headings and the text below, the last is the deepest.
-    points = [
-        point._replace(score=-math.inf, depth=number)
-        if (number := stretch.headed.number(point.pos))
-        else point
-        for point in points
-    ]
-    points = _with_pages(costs, protected, [*points, Point(end, 0.0, "", 0, None)])
-    points = sorted(_divided(costs, divider, headings, protected, points), key=_position)
-    pos, score, kind, depth, leaf = map(list, zip(*points, strict=True))
-    return Units(pos, score, kind, depth, leaf, protected)
-
-
-def _points(
-    structure: Structure, stretch: Stretch, protected: SpanSet, start: int, end: int
-) -> list[Point]:
+def _points(points: Sequence[Point], protected: SpanSet, start: int, end: int) -> list[Point]:
     """Return the points in ``[start, end)`` that are not inside a protected region that fits."""
-    points = stretch.points
-    if protected:
-        kept: list[Point] = []
-        at = 0
-        for first, last in protected:
-            before = bisect_right(points, first, at, key=_position)
-            kept += points[at:before]
-            at = bisect_left(points, last, before, key=_position)
-        points = [*kept, *points[at:]]
-    if structure.extended:
-        points = _with_region_edges(structure, protected, points)
-    slot = bisect_right(points, start, key=_position)
-    opening = points[slot - 1] if slot and points[slot - 1].pos == start else None
-    begin = Point(start, 0.0, "", *(opening[3:] if opening else (INSIDE, None)))
-    return [begin, *points[slot : bisect_left(points, end, key=_position)]]
+    slot = bisect_left(points, start, key=_position)
+    points = points[slot : bisect_left(points, end, slot, key=_position)]
+    if not points or points[0].pos > start:
+        points = [Point(start, 0.0, ""), *points]
+    return _outside(protected, [points[0]._replace(score=0.0, kind=""), *points[1:]])
 
 
-def _with_pages(costs: Costs, protected: SpanSet, points: list[Point]) -> list[Point]:
+def _outside(spans: SpanSet, points: Sequence[Point]) -> list[Point]:
+    """Return the sorted ``points`` that are not inside any of the ``spans``."""
+    kept: list[Point] = []
+    at = 0
+    for first, last in spans:
+        before = bisect_right(points, first, at, key=_position)
+        kept += points[at:before]
+        at = bisect_left(points, last, before, key=_position)
+    return [*kept, *points[at:]]
+
+
+def _with_pages(costs: Costs, whole: SpanSet, points: Sequence[Point]) -> Sequence[Point]:
     """Return the ``points``, and those after the front matter of pages that is left out."""
-    first, last = points[0].pos, points[-1].pos
-    slots = (bisect_left(costs.apart, (pos,)) for pos in (first, last))
-    ends = {end for _, end in costs.apart[slice(*slots)] if protected.start(end) == end}
-    ends -= {point.pos for point in points} if ends else set()
-    added = (Point(end, 0.0, "paragraph", 0, None) for end in ends)
-    return sorted([*points, *added], key=_position) if ends else points
+    known = {point.pos for point in points}
+    ends = (end for _, end in costs.apart if end not in known and whole.start(end) == end)
+    return sorted([*points, *(Point(end, 0.0, "paragraph", 0) for end in ends)], key=_position)
+
+
+_START = attrgetter("start")
 
 
 def _position(point: Point) -> int:
@@ -241,12 +237,12 @@ def _divided(
         if below:
             until = next((cut.pos for cut in cuts if cut.score >= 0), end)
             for cut in divider.last_sentence(protected, lead, first, start, until):
-                yield Point(cut.pos, cut.score, cut.kind, INSIDE, None)
+                yield Point(cut.pos, cut.score, cut.kind)
                 first = cut.pos
             if whole and not costs.is_within(first, until, budget):
                 cuts = []
         for cut in cuts:
-            yield Point(cut.pos, cut.score, cut.kind, INSIDE, None)
+            yield Point(cut.pos, cut.score, cut.kind)
             if cut.score >= 0:
                 first = cut.pos
         # The sentence before a formula may go on after it.
@@ -329,7 +325,7 @@ def _with_region_edges(
         if last is not None and not is_blank(structure.text[end : last.end]):
             edges.append(end)
         for pos in edges:
-            point = known.get(pos) or Point(pos, -math.inf, "line", INSIDE, None)
+            point = known.get(pos) or Point(pos, -math.inf, "line")
             if score > point.score:
                 known[pos] = point._replace(score=score, kind="line")
     return [known[pos] for pos in sorted(known)]
