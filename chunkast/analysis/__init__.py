@@ -10,7 +10,7 @@ from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.analysis.structure import Structure
-from chunkast.analysis.syntax import CELL_OPTION, SyntaxPoint
+from chunkast.analysis.syntax import CELL_OPTION
 from chunkast.analysis.walk import INSIDE, Point
 from chunkast.config import ChunkConfig
 from chunkast.model import Analysis
@@ -31,7 +31,6 @@ __all__ = (
     "Run",
     "Sections",
     "Structure",
-    "SyntaxPoint",
     "analyze",
     "structure_of",
 )

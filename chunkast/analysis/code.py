@@ -11,7 +11,7 @@ from chunkast.analysis.structure import Structure
 from chunkast.analysis.syntax import scored
 from chunkast.code import Item, Outliner, language_named, versions
 from chunkast.config import ChunkConfig
-from chunkast.model import Analysis, Block, Heading, ProtectedRegion
+from chunkast.model import Analysis, Block, BreakPoint, Heading, ProtectedRegion
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
@@ -56,12 +56,12 @@ def read_code(text: str, language: str, config: ChunkConfig) -> Structure:
         items = Outliner().items([*first, *lines[1:]], known)
     else:
         _LOG.info("no grammar for %r: cut at blank lines and indentation", language)
-    points = [item.point for item in scored(items, lines, positions, config.score_table)]
+    points = scored(items, lines, positions, config.score_table)
     definitions = list(_definitions(text, items, positions))
     analysis = Analysis(
         text=text,
         blocks=Block("document", 0, len(text), tuple(_blocks(text, definitions))),
-        break_points=tuple(point for point in points if point.pos),
+        break_points=tuple(BreakPoint(*point[:3]) for point in points if point.pos),
         regions=tuple(_regions(definitions)),
         headings=tuple(_headings(lines, definitions)),
     )

@@ -19,7 +19,7 @@ from chunkast.analysis.headed import HeadedLeaves, headed_in, is_label
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
 from chunkast.analysis.openers import Openers
-from chunkast.analysis.syntax import Margin, SyntaxPoint, code_points, margin_of
+from chunkast.analysis.syntax import Margin, code_points, margin_of
 from chunkast.analysis.walk import BlockWalk, Point, line_end
 from chunkast.code import Outliner
 from chunkast.config import ChunkConfig
@@ -231,7 +231,7 @@ class Structure:
         """Return a reader of code, which ignores items inside one of at most ``least`` bytes."""
         return Outliner(least)
 
-    def definitions(self, leaf: Block, outliner: Outliner) -> list[SyntaxPoint]:
+    def definitions(self, leaf: Block, outliner: Outliner) -> list[Point]:
         """Return the points before the definitions and statements of a leaf of code."""
         return code_points(self.parsed, leaf, outliner, self._config.score_table)
 

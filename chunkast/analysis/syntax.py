@@ -7,26 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from chunkast.analysis.walk import Point
 from chunkast.code import Item, Outliner, indented_items, language_named, versions
 from chunkast.markdown.fence_lines import opening_column
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.lines import marks_end
-from chunkast.model import Block, BreakPoint
+from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
-__all__ = ("CELL_OPTION", "Margin", "SyntaxPoint", "code_points", "margin_of", "scored")
+__all__ = ("CELL_OPTION", "Margin", "code_points", "margin_of", "scored")
 
 # An option of a code cell, which belongs to the opening line.
 CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
-
-
-@dataclass(frozen=True, slots=True)
-class SyntaxPoint:
-    """A break point before an item that is nested inside ``depth`` other items."""
-
-    depth: int
-    point: BreakPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +39,15 @@ def scored(
     lines: Sequence[str],
     positions: Sequence[int],
     scores: Mapping[str, float],
-) -> list[SyntaxPoint]:
-    """Return the break points before ``items``; the ``lines`` of code begin at ``positions``.
+) -> list[Point]:
+    """Return the points before ``items``; the ``lines`` of code begin at ``positions``.
 
+    The depth of a point is the number of items around it.
     A definition or import has the score of its kind at any depth. The deeper a statement is nested,
     the lower its score, but it is always higher than that of a plain line. The point between a
     header and its body has the score of a lead-in.
     """
-    points: list[SyntaxPoint] = []
+    points: list[Point] = []
     for item in items:
         kind = item.kind
         score = scores[kind]
@@ -64,13 +58,13 @@ def scored(
             if item.line and is_blank(lines[item.line - 1]):
                 kind = "blank-line"
             score = scores["line"] + (scores[kind] - scores["line"]) / (1 + item.depth)
-        points.append(SyntaxPoint(item.depth, BreakPoint(positions[item.line], score, kind)))
+        points.append(Point(positions[item.line], score, kind, item.depth))
     return points
 
 
 def code_points(
     text: str, leaf: Block, outliner: Outliner, scores: Mapping[str, float]
-) -> list[SyntaxPoint]:
+) -> list[Point]:
     """Return the break points inside a leaf of code, sorted by position.
 
     If no grammar is installed for a fence's language, they are found by indentation.
@@ -91,12 +85,12 @@ def code_points(
         return scored(items, lines, positions, scores)
     options = sum(1 for _ in takewhile(CELL_OPTION.match, lines))
     least, most = scores["line"], scores["blank-line"]
-    points: list[SyntaxPoint] = []
+    points: list[Point] = []
     for item in indented_items(lines, leaf.info):
         leads = item.first or 0 < item.line <= options
         kind = "lead-in" if leads else item.kind
         score = scores[kind] if leads else least + (most - least) / (1 + item.depth)
-        points.append(SyntaxPoint(item.depth, BreakPoint(positions[item.line], score, kind)))
+        points.append(Point(positions[item.line], score, kind, item.depth))
     return points
 
 

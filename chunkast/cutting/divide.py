@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from chunkast.analysis import Structure
+from chunkast.analysis import Point, Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in, sentence_cuts
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import Above
 from chunkast.cutting.kept_opaque import kept_span, runs_above_budget
 from chunkast.cutting.levels import Body, Level, grapheme_levels, levels_of
-from chunkast.model import Block, BreakPoint, Replacement
+from chunkast.model import Block, Replacement
 from chunkast.text.opaque import OpaqueRun
 from chunkast.text.sentences import ends_sentence
 from chunkast.text.source_map import line_starts
@@ -42,7 +42,7 @@ class Divider:
 
     def sentences(
         self, leaf: Block | None, protected: SpanSet, start: int, end: int
-    ) -> list[BreakPoint]:
+    ) -> list[Point]:
         """Return the cuts between the sentences of a unit that fits, if it may be cut there."""
         structure, costs = self._structure, self._costs
         if (
@@ -56,11 +56,11 @@ class Divider:
         score = self._config.score_table["sentence"]
         cuts = sentence_cuts(structure, costs, protected, leaf)
         # The leaf may go on after ``end``, where a user's heuristic set a point.
-        return [BreakPoint(pos, score, "sentence") for pos in cuts if start < pos < end]
+        return [Point(pos, score, "sentence") for pos in cuts if start < pos < end]
 
     def last_sentence(
         self, protected: SpanSet, lead: Block | None, first: int, start: int, until: int
-    ) -> list[BreakPoint]:
+    ) -> list[Point]:
         """Return the cut before the last sentence of a lead-in, or nothing.
 
         The text ``[first, start)`` ends with the leaf ``lead``, or with a formula after it. It is only
@@ -77,7 +77,7 @@ class Divider:
         cuts = self.sentences(lead, protected, max(first, lead.start), start)[-1:]
         return [cut for cut in cuts if costs.is_within(cut.pos, until, costs.budget)]
 
-    def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[BreakPoint]:
+    def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
         """Return the cuts inside the unit ``[start, end)``, sorted.
 
         Its first part fits together with the headings ``above``. White space, and lines with only a
@@ -97,7 +97,7 @@ class Divider:
             self._replace(kept)
         else:
             self.split.extend(runs)
-        points: list[BreakPoint] = []
+        points: list[Point] = []
         if tail < end:
             points.append(body.point(tail, "line"))
             points += self._parts(body, tail, end, grapheme_levels(body))
@@ -115,7 +115,7 @@ class Divider:
         opened = -1
         if structure.row(leaf).fenced:
             opened = line_starts(structure.text, leaf.start, leaf.end)[1]
-            syntax = [item for item in syntax if item.point.pos != opened]
+            syntax = [item for item in syntax if item.pos != opened]
         return Body(
             structure,
             self._costs,
@@ -141,9 +141,7 @@ class Divider:
         at_start = text[body_end - 1] in "\r\n"
         return body_end if at_start else line_starts(text, body_end, end)[1]
 
-    def _parts(
-        self, body: Body, start: int, end: int, levels: Sequence[Level]
-    ) -> Iterator[BreakPoint]:
+    def _parts(self, body: Body, start: int, end: int, levels: Sequence[Level]) -> Iterator[Point]:
         """Yield the points of the first level that has any, then the points inside its parts.
 
         Only parts over budget are divided further.
@@ -167,7 +165,7 @@ class Divider:
 
     def _without_space(
         self, body: Body, start: int, content: int, end: int, levels: Sequence[Level]
-    ) -> Iterator[BreakPoint]:
+    ) -> Iterator[Point]:
         """Yield a cut at ``content``, before trailing white space, and the cuts on both sides.
 
         The first cut is at the next line start instead if the text before that line fits.

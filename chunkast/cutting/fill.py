@@ -37,8 +37,8 @@ class _Search:
         self.config = config
         self.costs = costs
         self.pos = units.pos
-        self.score = units.score
-        self.last = len(units)
+        self.score = [point.score for point in units.points]
+        self.last = len(units.pos) - 1
         self.sections = sections
         self.overlap = overlap
         # The number of tokens before each unit; inside blocks, this is only roughly right.

@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 from zlib import crc32
 
+from chunkast.analysis import Point
 from chunkast.cutting.costs import Costs
 from chunkast.text.source_map import encode
 
-__all__ = ("Edge", "Edges", "Joins", "joined")
+__all__ = ("Edges", "Joins", "joined")
 
 # Returns, given positions ``i < h < j``, whether the pieces ``(i, h)`` and ``(h, j)`` may be joined.
 Joins: TypeAlias = Callable[[int, int, int], bool]
-# The score of a cut, and the number of containers that it divides.
-Edge: TypeAlias = tuple[float, int]
-# Returns the edges at some of the positions.
-Edges: TypeAlias = Callable[[Sequence[int]], Iterable[Edge]]
+# Returns the points at some of the positions.
+Edges: TypeAlias = Callable[[Sequence[int]], Iterable[Point]]
 
 
 # Characters after a boundary that distinguish it from others; few, since an edit in them moves it.
@@ -37,7 +36,7 @@ def joined(
     """Join neighbouring pieces where ``joins`` allows it, and return the remaining ``bounds``.
 
     ``bounds`` are positions in ascending order: the start of each piece, then the end of the last
-    piece. ``edges`` returns the score and depth of a cut at each of them. Each boundary is tried
+    piece. ``edges`` returns the points at some of them. Each boundary is tried
     once. Boundaries below headings come first, then others between text that belongs together, then
     boundaries deeper inside containers. Ties are broken by the lower score, the smaller neighbour,
     a hash of the text, the smaller union and the position.
@@ -52,7 +51,7 @@ def joined(
         return _without(bounds, [number] if joins(*bounds[number - 1 : number + 2]) else [])
     if not open_:
         return list(bounds)
-    ranks = _ranks(list(edges([bounds[i] for i in open_])))
+    ranks = _ranks([(each.score, each.depth) for each in edges([bounds[i] for i in open_])])
     order = _Order(costs.text, bounds, before, dict(zip(open_, ranks, strict=True)))
     lower, upper, keys = order.lower, order.upper, order.keys
     removed: list[int] = []
@@ -128,7 +127,7 @@ def _without(bounds: Sequence[int], removed: Iterable[int]) -> list[int]:
     return [bound for number, bound in enumerate(bounds) if number not in gone]
 
 
-def _ranks(edges: Sequence[Edge]) -> list[int]:
+def _ranks(edges: Sequence[tuple[float, int]]) -> list[int]:
     """Return each boundary's rank, based on the score and depth of a cut there."""
     in_order = sorted(
         set(edges), key=lambda edge: (edge[0] >= 0, edge[0] > -math.inf, -edge[1], edge[0])

@@ -9,20 +9,22 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, TypeAlias
 
-from chunkast.analysis import CELL_OPTION, Inside, Structure, SyntaxPoint
+from chunkast.analysis import CELL_OPTION, INSIDE, Inside, Point, Structure
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
-from chunkast.model import Block, BreakPoint
+from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 
 __all__ = ("Body", "Level", "grapheme_levels", "levels_of")
 
-Level: TypeAlias = Callable[[int, int], Iterable[BreakPoint]]
+Level: TypeAlias = Callable[[int, int], Iterable[Point]]
 
+_POSITION = attrgetter("pos")
 _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 # In a first pass, word and cluster points are at least this share of the budget apart.
 _STEP_SHARE: Final = 32
@@ -54,7 +56,7 @@ class Body:
     blocked: SpanSet
     sentences: Sequence[int]
     inside: Inside
-    syntax: Sequence[SyntaxPoint] = ()
+    syntax: Sequence[Point] = ()
     kept: Sequence[int] = ()
     opened: int = -1
     above: Above = NOTHING_ABOVE
@@ -68,9 +70,9 @@ class Body:
         """Return whether a cut may fall at ``pos``."""
         return pos >= self.above.word_end and self.blocked.end(pos) == pos
 
-    def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
+    def point(self, pos: int, kind: str, share: float = 1.0) -> Point:
         score = self.scores[kind]
-        return BreakPoint(pos, score if share == 1 else score * share, kind)
+        return Point(pos, score if share == 1 else score * share, kind)
 
     def level(self, positions: Sequence[int], kind: str, share: float = 1.0) -> Level:
         """Return a level that cuts at the sorted ``positions``."""
@@ -80,21 +82,21 @@ class Body:
             for pos in _between(positions, start, end)
         )
 
-    def items(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def items(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each sentence that begins an item or turn inside a paragraph."""
         marks = self.inside.text.marks if self.inside.text else ()
         for pos in _between(self.sentences, start, end) if marks else ():
             if any(mark.match(self.text, pos) for mark in marks):
                 yield self.point(pos, "bullet")
 
-    def definitions(self, start: int, end: int) -> list[BreakPoint]:
+    def definitions(self, start: int, end: int) -> list[Point]:
         """Return the points before the outermost definitions and statements in a span of code."""
-        first = bisect_right(self.syntax, start, key=_position)
-        inside = self.syntax[first : bisect_left(self.syntax, end, key=_position)]
-        depth = min((item.depth for item in inside if self.is_free(item.point.pos)), default=0)
-        return [item.point for item in inside if item.depth == depth]
+        first = bisect_right(self.syntax, start, key=_POSITION)
+        inside = self.syntax[first : bisect_left(self.syntax, end, key=_POSITION)]
+        depth = min((item.depth for item in inside if self.is_free(item.pos)), default=0)
+        return [item._replace(depth=INSIDE) for item in inside if item.depth == depth]
 
-    def lines(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def lines(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each line that is not blank.
 
         A line after a blank line scores higher than other lines, and the highest if it is indented
@@ -132,39 +134,39 @@ class Body:
             else:
                 yield self.point(pos, "line")
 
-    def rows(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def rows(self, start: int, end: int) -> Iterator[Point]:
         """Yield points before a table's rows; header, delimiter row and first row stay together."""
         header = start == self.leaf.start
         for number, pos in enumerate(line_starts(self.text, start, end)[1:-1], 1):
             if not header or number > 1:
                 yield self.point(pos, "lead-in" if header and number == 2 else "row")
 
-    def cells(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def cells(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each cell of a row."""
         for cell in self.structure.insides.cells(start, end):
             yield self.point(cell.start, "cell")
 
-    def cell_edges(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def cell_edges(self, start: int, end: int) -> Iterator[Point]:
         """Yield points at the edges of a cell's text, to separate it from the pipes."""
         for pos in self.structure.insides.cell_content(start, end):
             yield self.point(pos, "word")
 
-    def all_lines(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def all_lines(self, start: int, end: int) -> Iterator[Point]:
         for pos in line_starts(self.text, start, end)[1:-1]:
             yield self.point(pos, "line")
 
-    def words(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def words(self, start: int, end: int) -> Iterator[Point]:
         for match in _WORD.finditer(self.text, start + 1, end):
             if self.is_free(match.start()):
                 yield self.point(match.start(), "word")
 
-    def graphemes(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def graphemes(self, start: int, end: int) -> Iterator[Point]:
         return self._clusters(start, end, 1)
 
-    def far_graphemes(self, start: int, end: int) -> Iterator[BreakPoint]:
+    def far_graphemes(self, start: int, end: int) -> Iterator[Point]:
         return self._clusters(start, end, self._step(start, end))
 
-    def _clusters(self, start: int, end: int, step: int) -> Iterator[BreakPoint]:
+    def _clusters(self, start: int, end: int, step: int) -> Iterator[Point]:
         pos = self.blocked.end(start + step)
         while pos < end:
             yield self.point(pos, "grapheme")
@@ -176,7 +178,7 @@ class Body:
         The remaining points are at least a small share of the budget apart.
         """
 
-        def far_apart(start: int, end: int) -> Iterator[BreakPoint]:
+        def far_apart(start: int, end: int) -> Iterator[Point]:
             step = self._step(start, end)
             least = start + step
             for point in level(start, end):
@@ -196,10 +198,6 @@ class Body:
         tokens = self.costs.tokens(start, end)
         step = max(1, self.costs.budget // _STEP_SHARE)
         return max(1, (end - start) * step // max(tokens, 1))
-
-
-def _position(item: SyntaxPoint) -> int:
-    return item.point.pos
 
 
 def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:

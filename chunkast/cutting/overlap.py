@@ -109,7 +109,7 @@ class Overlap:
         first, end = costs.span(*previous)
         for unit in reversed(self._last_units(units, previous)):
             tails = self._sentences(units, unit)
-            if units.kind[unit] not in _INNER:
+            if units.points[unit].kind not in _INNER:
                 tails.insert(0, costs.span(units.pos[unit], previous.end)[0])
             yield [tail for tail in tails if first < tail < end]
 
@@ -131,12 +131,12 @@ class Overlap:
         return [
             unit
             for unit in range(last - 1, max(begin, first - 1) - 1, -1)
-            if units.kind[unit] not in _DIVIDED
+            if units.points[unit].kind not in _DIVIDED
         ]
 
     def _sentences(self, units: Units, unit: int) -> list[int]:
         """Return the positions between sentences in a unit of undivided prose."""
-        structure, leaf = self._structure, units.leaf[unit]
+        structure, leaf = self._structure, units.points[unit].leaf
         end = units.pos[unit + 1]
         if leaf is None or end < leaf.end or units.protected.covers(leaf.start):
             return []

@@ -72,7 +72,7 @@ class Cutter:
         def fit_together(i: int, h: int, j: int) -> bool:
             # Context and overlap are ignored for pieces that belong together, and the closing line
             # of a fence as well for a heading and its text.
-            score = units.score[units.at(h)]
+            score = units.points[units.at(h)].score
             if score == -math.inf:
                 return self._costs.fits_alone(i, j)
             return self._costs.fits(i, j, self._costs.budget) if score < 0 else self._fits(i, j)

@@ -21,11 +21,13 @@ from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
 from chunkast.cutting.headings_above import NOTHING_ABOVE, HeadingsAbove
 from chunkast.cutting.kept_opaque import possible_runs_above_budget
-from chunkast.model import Block, BreakPoint, ProtectedRegion
+from chunkast.model import Block, ProtectedRegion
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
 
 __all__ = ("Bodies", "Piece", "Units")
+
+_START = attrgetter("start")
 
 
 class Piece(NamedTuple):
@@ -37,37 +39,24 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Positions where a cut may fall, each with the score and kind of its break point.
+    """The points where a cut may fall; the first and last are the start and end of the text to cut.
 
-    The first and last positions are the start and end of the text to cut. ``depth`` has the number
-    of containers that a cut at each position would divide. ``leaf`` has the leaf that begins at each
-    position, or None. ``protected`` has the regions that fit the budget.
+    ``pos`` has their positions, and ``protected`` the regions that fit the budget.
     """
 
+    points: Sequence[Point]
     pos: Sequence[int]
-    score: Sequence[float]
-    kind: Sequence[str]
-    depth: Sequence[int]
-    leaf: Sequence[Block | None]
     protected: SpanSet
-
-    def __len__(self) -> int:
-        return len(self.pos) - 1
 
     def at(self, pos: int) -> int:
         """Return the first unit that begins at or after ``pos``."""
         return bisect_left(self.pos, pos)
 
-    def begins(self, pos: int) -> bool:
-        """Return whether a unit begins at ``pos``."""
-        return self.pos[self.at(pos)] == pos
-
-    def edges(self, cuts: Sequence[int]) -> Iterator[tuple[float, int]]:
-        """Yield the score and depth of each of the ``cuts``, some or all of the inner positions."""
+    def edges(self, cuts: Sequence[int]) -> Sequence[Point]:
+        """Return the points at the ``cuts``, some or all of the inner positions."""
         if len(cuts) == len(self.pos) - 2:
-            return zip(self.score[1:-1], self.depth[1:-1], strict=True)
-        slots = (self.at(cut) for cut in cuts)
-        return ((self.score[slot], self.depth[slot]) for slot in slots)
+            return self.points[1:-1]
+        return [self.points[self.at(cut)] for cut in cuts]
 
 
 class Bodies:
@@ -125,12 +114,12 @@ class Bodies:
         """Return the units of the text that was cut at ``cut``."""
         return self._bodies[bisect_right(self._starts, cut) - 1]
 
-    def edges(self, cuts: Sequence[int]) -> Iterator[tuple[float, int]]:
-        """Yield the score and depth of each of the ``cuts``; a section begins outside containers."""
+    def edges(self, cuts: Sequence[int]) -> Iterator[Point]:
+        """Yield the point at each of the ``cuts``; a section begins outside of all containers."""
         for cut in cuts:
             if self.sections.begins(cut):
                 point = self._points[bisect_left(self._points, cut, key=_position)]
-                yield point.score, 0
+                yield point._replace(depth=0)
             else:
                 yield from self.at(cut).edges([cut])
 
@@ -149,7 +138,7 @@ class Bodies:
         ]
         points.append(Point(end, 0.0, "", 0))
         points = sorted(_divided(costs, self._divider, headings, protected, points), key=_position)
-        return Units(*map(list, zip(*points, strict=True)), protected)
+        return Units(points, [*map(_position, points)], protected)
 
 
 def _run_starts(structure: Structure, costs: Costs) -> list[int]:
@@ -197,9 +186,6 @@ def _with_pages(costs: Costs, whole: SpanSet, points: Sequence[Point]) -> Sequen
     return sorted([*points, *(Point(end, 0.0, "paragraph", 0) for end in ends)], key=_position)
 
 
-_START = attrgetter("start")
-
-
 def _position(point: Point) -> int:
     return point.pos
 
@@ -228,21 +214,21 @@ def _divided(
         above = above._replace(first=protected.start(above.first))
         whole = costs.is_within(above.start(start), end, budget)
         below = first < start and not costs.is_within(first, end, budget)
-        cuts: list[BreakPoint] = []
+        cuts: list[Point] = []
         if not whole:
             cuts = divider.cuts(protected, above, start, end)
-            _keep_whole(costs, first, point, [*cuts, BreakPoint(end, 0.0, "")])
+            _keep_whole(costs, first, point, [*cuts, following])
         elif below:
             cuts = divider.sentences(point.leaf, protected, start, end)[:1]
         if below:
             until = next((cut.pos for cut in cuts if cut.score >= 0), end)
             for cut in divider.last_sentence(protected, lead, first, start, until):
-                yield Point(cut.pos, cut.score, cut.kind)
+                yield cut
                 first = cut.pos
             if whole and not costs.is_within(first, until, budget):
                 cuts = []
         for cut in cuts:
-            yield Point(cut.pos, cut.score, cut.kind)
+            yield cut
             if cut.score >= 0:
                 first = cut.pos
         # The sentence before a formula may go on after it.
@@ -251,7 +237,7 @@ def _divided(
     yield points[-1]
 
 
-def _keep_whole(costs: Costs, first: int, point: Point, cuts: Sequence[BreakPoint]) -> None:
+def _keep_whole(costs: Costs, first: int, point: Point, cuts: Sequence[Point]) -> None:
     """Tell ``costs`` which units between ``cuts`` still exceed the budget, if any is replaced.
 
     The text from ``first`` on introduces the unit at ``point``.

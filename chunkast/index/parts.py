@@ -84,9 +84,8 @@ class Parts:
         costs = Costs(structure, config, self.counter)
         bodies = Bodies(structure, config, costs, Divider(structure, costs, config))
         start, end = span[0] - offset, span[1] - offset
-        units = bodies.between(start, end)
-        rows = zip(units.pos[1:-1], units.score[1:-1], units.kind[1:-1], strict=True)
-        cuts = (pos for pos, score, kind in rows if score >= 0 and kind not in _DIVIDING)
+        points = bodies.between(start, end).points[1:-1]
+        cuts = (each.pos for each in points if each.score >= 0 and each.kind not in _DIVIDING)
         return [span[0], *(pos + offset for pos in cuts), span[1]]
 
 
