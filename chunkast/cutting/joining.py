@@ -7,7 +7,8 @@ boundaries between neighbours are removed one by one, worst first, if the union 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heapify, heappop, heapreplace
 from typing import Final, TypeAlias
 from zlib import crc32
 
@@ -36,99 +37,47 @@ def joined(
     """Join neighbouring pieces where ``joins`` allows it, and return the remaining ``bounds``.
 
     ``bounds`` are positions in ascending order: the start of each piece, then the end of the last
-    piece. ``edges`` returns the points at some of them. Each boundary is tried
-    once. Boundaries below headings come first, then others between text that belongs together, then
-    boundaries deeper inside containers. Ties are broken by the lower score, the smaller neighbour,
-    a hash of the text, the smaller union and the position.
+    piece. ``edges`` returns the points at some of them. Each boundary is tried once. Boundaries below
+    headings come first, then others between text that belongs together, then boundaries deeper
+    inside containers. Ties are broken by the lower score, the smaller neighbour, a hash of the text,
+    the smaller union and the position.
     """
     last = len(bounds) - 1
-    before = costs.before(bounds)
     # Neighbours that are too large together stay so as they grow.
-    tried = [True, *(not costs.may_fit(bounds[i - 1], bounds[i + 1]) for i in range(1, last)), True]
-    open_ = [number for number in range(1, last) if not tried[number]]
-    if len(open_) == 1:
-        (number,) = open_
-        return _without(bounds, [number] if joins(*bounds[number - 1 : number + 2]) else [])
+    open_ = [n for n in range(1, last) if costs.may_fit(bounds[n - 1], bounds[n + 1])]
     if not open_:
         return list(bounds)
-    ranks = _ranks([(each.score, each.depth) for each in edges([bounds[i] for i in open_])])
-    order = _Order(costs.text, bounds, before, dict(zip(open_, ranks, strict=True)))
-    lower, upper, keys = order.lower, order.upper, order.keys
-    removed: list[int] = []
-    number = open_[0]
-    while number < last:
-        # A boundary that comes before both its neighbours may be tried at once: a piece that
-        # grows never makes its boundaries come earlier. So the search continues from the last one.
-        below, above, own = lower[number], upper[number], keys[number]
-        if not tried[above] and (
-            keys[above] < own or (keys[above] == own and order.tie(above) < order.tie(number))
-        ):
-            number = above
-            continue
-        if not tried[below] and (
-            keys[below] < own or (keys[below] == own and order.tie(below) <= order.tie(number))
-        ):
-            number = below
-            continue
-        tried[number] = True
-        if joins(bounds[below], bounds[number], bounds[above]):
-            order.remove(number)
-            removed.append(number)
-        number = below
-        while number < last and tried[number]:
-            number = upper[number]
-    return _without(bounds, removed)
+    before, text = costs.before(bounds), costs.text
+    lower, upper = list(range(-1, last)), list(range(1, last + 2))
+    ranks = dict(zip(open_, _ranks(edges([bounds[n] for n in open_])), strict=True))
 
-
-class _Order:
-    """The order in which boundaries are tried.
-
-    lower, upper: the numbers of each boundary's neighbours.
-    keys: for each boundary that may be tried, its rank and the tokens of its smaller neighbour; the
-        smallest comes first.
-    """
-
-    def __init__(
-        self, text: str, bounds: Sequence[int], before: Sequence[int], ranks: Mapping[int, int]
-    ) -> None:
-        self.lower = list(range(-1, len(bounds) - 1))
-        self.upper = list(range(1, len(bounds) + 1))
-        self._text = text
-        self._bounds = bounds
-        self._before = before
-        self._ranks = ranks
-        self.keys = {number: self._key(number) for number in ranks}
-
-    def tie(self, number: int) -> tuple[int, int]:
-        """Return the key that decides between boundaries whose other keys are equal."""
-        start = self._bounds[number]
-        sample = crc32(encode(self._text[start : start + _SAMPLE]))
+    def key(n: int) -> tuple[int, ...]:
+        low, at, high = before[lower[n]], before[n], before[upper[n]]
+        sample = crc32(encode(text[bounds[n] : bounds[n] + _SAMPLE]))
         # Unions are compared by powers of two, so that similar pieces pair up and no piece absorbs
         # the others one by one.
-        union = self._before[self.upper[number]] - self._before[self.lower[number]]
-        return sample, union.bit_length()
+        return ranks[n], min(at - low, high - at), sample, (high - low).bit_length(), n
 
-    def remove(self, number: int) -> None:
-        """Remove a boundary, so that its neighbours become neighbours."""
-        below, above = self.lower[number], self.upper[number]
-        self.upper[below], self.lower[above] = above, below
-        for neighbour in (below, above):
-            if neighbour in self.keys:
-                self.keys[neighbour] = self._key(neighbour)
-
-    def _key(self, number: int) -> tuple[int, int]:
-        before, at = self._before, self._before[number]
-        below, above = at - before[self.lower[number]], before[self.upper[number]] - at
-        return self._ranks[number], min(below, above)
-
-
-def _without(bounds: Sequence[int], removed: Iterable[int]) -> list[int]:
-    gone = set(removed)
-    return [bound for number, bound in enumerate(bounds) if number not in gone]
+    heap = [*map(key, open_)]
+    heapify(heap)
+    removed: set[int] = set()
+    while heap:
+        number = heap[0][-1]
+        # A piece that grows never makes its boundaries come earlier.
+        if (now := key(number)) > heap[0]:
+            heapreplace(heap, now)
+            continue
+        heappop(heap)
+        below, above = lower[number], upper[number]
+        if joins(bounds[below], bounds[number], bounds[above]):
+            upper[below], lower[above] = above, below
+            removed.add(number)
+    return [bound for number, bound in enumerate(bounds) if number not in removed]
 
 
-def _ranks(edges: Sequence[tuple[float, int]]) -> list[int]:
-    """Return each boundary's rank, based on the score and depth of a cut there."""
+def _ranks(points: Iterable[Point]) -> list[int]:
+    """Return the rank of each boundary, based on the score and depth of a cut there."""
+    edges = [(point.score, point.depth) for point in points]
     in_order = sorted(
         set(edges), key=lambda edge: (edge[0] >= 0, edge[0] > -math.inf, -edge[1], edge[0])
     )
