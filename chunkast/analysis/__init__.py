@@ -4,7 +4,7 @@ import logging
 
 from chunkast.analysis.code import read_code
 from chunkast.analysis.frames import Frame
-from chunkast.analysis.headed import Headed, HeadedLeaves
+from chunkast.analysis.headed import Headed
 from chunkast.analysis.heading_paths import Page, Run, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
@@ -23,7 +23,6 @@ __all__ = (
     "DocumentHeuristic",
     "Frame",
     "Headed",
-    "HeadedLeaves",
     "InlineText",
     "Inside",
     "Page",

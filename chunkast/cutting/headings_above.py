@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Final, NamedTuple
 
-from chunkast.analysis import Headed, HeadedLeaves
+from chunkast.analysis import Headed, Structure
 from chunkast.cutting.costs import Costs
 
 __all__ = ("NOTHING_ABOVE", "Above", "HeadingsAbove")
@@ -26,19 +26,19 @@ NOTHING_ABOVE: Final = Above(0, -1)
 
 
 class HeadingsAbove:
-    """The headings right above each block in a stretch of text.
+    """The headings right above each block.
 
     No chunk ends with a heading if one word of the text below fits beside it. If the headings do not
     all fit beside that word, the outermost are cut off.
     """
 
-    def __init__(self, costs: Costs, leaves: HeadedLeaves) -> None:
+    def __init__(self, costs: Costs, structure: Structure) -> None:
         self._costs = costs
-        self._leaves = leaves
+        self._structure = structure
 
     def above(self, start: int) -> Above:
         """Return the headings that stay with the unit at ``start``, if any."""
-        headed = self._leaves.at(start)
+        headed = self._structure.headed.at(start)
         if headed is None or headed.start != start:
             return NOTHING_ABOVE
         first = self._first_that_fits(headed, start)
@@ -50,9 +50,9 @@ class HeadingsAbove:
         A region that ends with a heading also has to fit together with the first word below.
         """
         first = start
-        if (headed := self._leaves.at(start)) and headed.start < end:
+        if (headed := self._structure.headed.at(start)) and headed.start < end:
             first = self._first_that_fits(headed, start)
-        below = self._leaves.at(end)
+        below = self._structure.headed.at(end)
         if below and start < below.headings[0] and self._first_that_fits(below, end) < end:
             end = below.word_end
         return self._costs.is_within(first, end, self._costs.budget)

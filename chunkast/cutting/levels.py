@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from chunkast.analysis import CELL_OPTION, INSIDE, Inside, Point, Structure
@@ -24,7 +24,7 @@ __all__ = ("Body", "Level", "grapheme_levels", "levels_of")
 
 Level: TypeAlias = Callable[[int, int], Iterable[Point]]
 
-_POSITION = attrgetter("pos")
+_POSITION = itemgetter(0)
 _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 # In a first pass, word and cluster points are at least this share of the budget apart.
 _STEP_SHARE: Final = 32

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from chunkast.analysis import Point, Sections, Structure
@@ -28,6 +28,7 @@ from chunkast.text.white_space import is_blank
 __all__ = ("Bodies", "Piece", "Units")
 
 _START = attrgetter("start")
+_POSITION = itemgetter(0)
 
 
 class Piece(NamedTuple):
@@ -72,7 +73,7 @@ class Bodies:
         self._structure = structure
         self._costs = costs
         self._divider = divider
-        self._headings = HeadingsAbove(costs, structure.headed)
+        self._headings = HeadingsAbove(costs, structure)
         self._bodies: list[Units] = []
         self._starts: list[int] = []
         regions: Sequence[ProtectedRegion] = structure.regions
@@ -81,14 +82,17 @@ class Bodies:
             wrappers = sorted(structure.analysis.wrappers, key=lambda span: (span[0], -span[1]))
             regions = [ProtectedRegion(*span, "tag") for span in wrappers]
         whole, size = _protected(structure, self._headings, regions), len(structure.text)
-        points = structure.points
-        if structure.extended:
-            points = _with_region_edges(structure, whole, points)
-            points = list(_outside_inline(structure, costs, whole, points))
-        self._points = _with_pages(costs, whole, points) if costs.apart else points
-        places = [*map(_position, _outside(whole, self._points)), size]
-        first, *others = _run_starts(structure, costs)
-        starts = [first, *(places[bisect_left(places, start)] for start in others), size]
+        self._given: Sequence[Point] | None = None
+        starts = _run_starts(structure, costs)
+        if regions or structure.complete or costs.apart:
+            points = structure.points
+            if structure.extended:
+                points = _with_region_edges(structure, whole, points)
+                points = list(_outside_inline(structure, costs, whole, points))
+            self._given = points = _with_pages(costs, whole, points)
+            places = [*map(_POSITION, _outside(whole, points)), size]
+            starts[1:] = [places[bisect_left(places, start)] for start in starts[1:]]
+        starts.append(size)
         runs = ((structure.headings.run_at(start), start, end) for start, end in costs.apart)
         # A user's region may be around the front matter.
         apart = {
@@ -102,6 +106,11 @@ class Bodies:
             places = possible_runs_above_budget(costs)
             for run in sorted({bisect_right(starts, pos) - 1 for pos in places}):
                 self._units(starts[run], self.sections.stop(run + 1))
+
+    @property
+    def _points(self) -> Sequence[Point]:
+        """The points where cuts may fall, as long as they are in no region that fits."""
+        return self._structure.points if self._given is None else self._given
 
     def between(self, start: int, end: int) -> Units:
         """Return the units of ``text[start:end]``, which begins and ends with a section."""
@@ -118,7 +127,7 @@ class Bodies:
         """Yield the point at each of the ``cuts``; a section begins outside of all containers."""
         for cut in cuts:
             if self.sections.begins(cut):
-                point = self._points[bisect_left(self._points, cut, key=_position)]
+                point = self._points[bisect_left(self._points, cut, key=_POSITION)]
                 yield point._replace(depth=0)
             else:
                 yield from self.at(cut).edges([cut])
@@ -137,8 +146,8 @@ class Bodies:
             for point in points
         ]
         points.append(Point(end, 0.0, "", 0))
-        points = sorted(_divided(costs, self._divider, headings, protected, points), key=_position)
-        return Units(points, [*map(_position, points)], protected)
+        points = sorted(_divided(costs, self._divider, headings, protected, points), key=_POSITION)
+        return Units(points, [*map(_POSITION, points)], protected)
 
 
 def _run_starts(structure: Structure, costs: Costs) -> list[int]:
@@ -161,8 +170,8 @@ def _run_starts(structure: Structure, costs: Costs) -> list[int]:
 
 def _points(points: Sequence[Point], protected: SpanSet, start: int, end: int) -> list[Point]:
     """Return the points in ``[start, end)`` that are not inside a protected region that fits."""
-    slot = bisect_left(points, start, key=_position)
-    points = points[slot : bisect_left(points, end, slot, key=_position)]
+    slot = bisect_left(points, start, key=_POSITION)
+    points = points[slot : bisect_left(points, end, slot, key=_POSITION)]
     if not points or points[0].pos > start:
         points = [Point(start, 0.0, ""), *points]
     return _outside(protected, [points[0]._replace(score=0.0, kind=""), *points[1:]])
@@ -173,21 +182,17 @@ def _outside(spans: SpanSet, points: Sequence[Point]) -> list[Point]:
     kept: list[Point] = []
     at = 0
     for first, last in spans:
-        before = bisect_right(points, first, at, key=_position)
+        before = bisect_right(points, first, at, key=_POSITION)
         kept += points[at:before]
-        at = bisect_left(points, last, before, key=_position)
+        at = bisect_left(points, last, before, key=_POSITION)
     return [*kept, *points[at:]]
 
 
 def _with_pages(costs: Costs, whole: SpanSet, points: Sequence[Point]) -> Sequence[Point]:
     """Return the ``points``, and those after the front matter of pages that is left out."""
-    known = {point.pos for point in points}
+    known = {point.pos for point in points} if costs.apart else ()
     ends = (end for _, end in costs.apart if end not in known and whole.start(end) == end)
-    return sorted([*points, *(Point(end, 0.0, "paragraph", 0) for end in ends)], key=_position)
-
-
-def _position(point: Point) -> int:
-    return point.pos
+    return sorted([*points, *(Point(end, 0.0, "paragraph", 0) for end in ends)], key=_POSITION)
 
 
 def _divided(
