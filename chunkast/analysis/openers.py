@@ -31,12 +31,12 @@ _NESTED: Final = 16
 # The number of blocks whose openers are remembered.
 _REMEMBERED: Final = 1_024
 _LEAD_IN = re.compile(r"[:：][*_]*$")
-# What says nothing: a container's name and attributes of its looks, or attributes alone.
+# What says nothing: a container's name and attributes of its looks, or attributes alone, after marks.
 _LOOKS = re.compile(
     r"\b(?:class|id|style|span|width|height|align|columns?|cols|gap|type)\s*=\s*"
     r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'}]*)"
 )
-_BARE = re.compile(r"[:/=!?+]+\s*(?:\{[^{}=]*\}|[\w-]*)\s*:*")
+_BARE = re.compile(r"[^\w\s{}<>\"'|-]+\s*(?:\{[^{}=]*\}|[\w-]*)\s*:*")
 _TAG = re.compile(r"<[^<>]*>")
 _LABEL = re.compile(r"\b(?:title|label|name|value|header|heading|caption|question|tab)\s*=")
 _SUMMARY = re.compile(r"\s*<summary[^<>]*>(.*?)</summary>", re.DOTALL | re.IGNORECASE)

@@ -122,13 +122,13 @@ class Structure:
         given = {points[0].pos: points[0]}
         numbers = {point.pos: number for number, point in enumerate(own)}
         for pos, score, kind in map(_FIELDS, self.analysis.break_points):
-            number = numbers.get(pos)
-            if number is None:
+            slot = numbers.get(pos)
+            if slot is None:
                 given[pos] = Point(pos, score, kind)
-            elif (score, kind) == own[number][1:3]:
-                given[pos] = points[number]
+            elif (score, kind) == own[slot][1:3]:
+                given[pos] = points[slot]
             else:
-                given[pos] = points[number]._replace(score=score, kind=kind)
+                given[pos] = points[slot]._replace(score=score, kind=kind)
         return [given[pos] for pos in sorted(given)]
 
     @cached_property
