@@ -56,7 +56,9 @@ class Structure:
         self._blocks = analysis.blocks.children
         self._starts = make_array(map(_START, self._blocks), len(analysis.text))
         self.leaves: list[Block] = []
-        _add_leaves(self._blocks, self.leaves)
+        # The names of the containers around each leaf, outermost first.
+        self._around: list[tuple[str, ...]] = []
+        _add_leaves(self._blocks, (), self.leaves, self._around)
         self.leaf_starts = make_array(map(_START, self.leaves), len(analysis.text))
 
     # What is known of the whole document
@@ -194,11 +196,15 @@ class Structure:
         return self._config.score_table["line"]
 
     def kinds(self, start: int, end: int) -> tuple[str, ...]:
-        """Return the kinds of the blocks that overlap ``[start, end)``, in order of appearance."""
-        first = _first_at(self._blocks, start)
-        last = bisect_left(self._starts, end, first)
+        """Return the kinds of the blocks in ``[start, end)``, in order of appearance."""
+        first = max(bisect_right(self.leaf_starts, start) - 1, 0)
         kinds: dict[str, None] = {}
-        _add_kinds(self._blocks[first:last], start, end, kinds)
+        for number in range(first, bisect_left(self.leaf_starts, end, first)):
+            if self._around[number]:
+                kinds.update(dict.fromkeys(self._around[number]))
+            row = CONSTRUCTS[self.leaves[number].kind]
+            if not row.unnamed:
+                kinds[row.named] = None
         return tuple(kinds)
 
     def has_text(self, start: int, end: int) -> bool:
@@ -252,45 +258,18 @@ def _data(front_matter: str) -> Mapping[str, Any] | None:
         return None
 
 
-def _add_leaves(blocks: Sequence[Block], leaves: list[Block]) -> None:
+def _add_leaves(
+    blocks: Sequence[Block],
+    names: tuple[str, ...],
+    leaves: list[Block],
+    around: list[tuple[str, ...]],
+) -> None:
+    """Add the leaves with text, and the ``names`` of the containers around each."""
     for block in blocks:
-        if block.children:
-            _add_leaves(block.children, leaves)
-        elif not CONSTRUCTS[block.kind].blank:
-            leaves.append(block)
-
-
-def _first_at(blocks: Sequence[Block], pos: int) -> int:
-    """Return the number of the last block with text that begins at or before ``pos``, or 0."""
-    number = max(bisect_right(blocks, pos, key=_START) - 1, 0)
-    while number and CONSTRUCTS[blocks[number].kind].blank:
-        number -= 1
-    return number
-
-
-def _add_kinds(blocks: Sequence[Block], start: int, end: int, kinds: dict[str, None]) -> bool:
-    """Add the kinds of the leaves in ``[start, end)`` and of their containers, outermost first.
-
-    The first of the ``blocks`` may begin before ``start``. Returns whether there is any leaf.
-    """
-    any_leaf = False
-    for block in blocks:
-        if block.start >= end:
-            break
         row = CONSTRUCTS[block.kind]
-        if row.blank:
-            continue
-        added = not row.unnamed and row.named not in kinds
-        if added:
-            kinds[row.named] = None
-        children = block.children
-        if children:
-            if start > block.start:
-                first = _first_at(children, start)
-                children = children[first : bisect_left(children, end, first, key=_START)]
-            if not _add_kinds(children, start, end, kinds):
-                if added:
-                    del kinds[row.named]
-                continue
-        any_leaf = True
-    return any_leaf
+        if block.children:
+            inner = names if row.unnamed else (*names, row.named)
+            _add_leaves(block.children, inner, leaves, around)
+        elif not row.blank:
+            leaves.append(block)
+            around.append(names)
