@@ -50,27 +50,30 @@ def joined(
     before, text = costs.before(bounds), costs.text
     lower, upper = list(range(-1, last)), list(range(1, last + 2))
     ranks = dict(zip(open_, _ranks(edges([bounds[n] for n in open_])), strict=True))
+    samples = {n: crc32(encode(text[bounds[n] : bounds[n] + _SAMPLE])) for n in open_}
 
     def key(n: int) -> tuple[int, ...]:
         low, at, high = before[lower[n]], before[n], before[upper[n]]
-        sample = crc32(encode(text[bounds[n] : bounds[n] + _SAMPLE]))
         # Unions are compared by powers of two, so that similar pieces pair up and no piece absorbs
         # the others one by one.
-        return ranks[n], min(at - low, high - at), sample, (high - low).bit_length(), n
+        return ranks[n], min(at - low, high - at), samples[n], (high - low).bit_length(), n
 
     heap = [*map(key, open_)]
     heapify(heap)
     removed: set[int] = set()
+    grown: set[int] = set()
     while heap:
         number = heap[0][-1]
-        # A piece that grows never makes its boundaries come earlier.
-        if (now := key(number)) > heap[0]:
-            heapreplace(heap, now)
+        if number in grown:
+            # A piece that grows never makes its boundaries come earlier.
+            grown.remove(number)
+            heapreplace(heap, key(number))
             continue
         heappop(heap)
         below, above = lower[number], upper[number]
         if joins(bounds[below], bounds[number], bounds[above]):
             upper[below], lower[above] = above, below
+            grown |= {below, above}
             removed.add(number)
     return [bound for number, bound in enumerate(bounds) if number not in removed]
 

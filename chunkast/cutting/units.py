@@ -128,7 +128,7 @@ class Bodies:
         for cut in cuts:
             if self.sections.begins(cut):
                 point = self._points[bisect_left(self._points, cut, key=_POSITION)]
-                yield point._replace(depth=0)
+                yield point._replace(depth=0) if point.depth else point
             else:
                 yield from self.at(cut).edges([cut])
 
