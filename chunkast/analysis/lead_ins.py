@@ -63,11 +63,6 @@ class Neighbours(NamedTuple):
         """The first leaf without white space at its end."""
         return self.text[self.leaf.start : self.leaf.end].rstrip()
 
-    @property
-    def introduced(self) -> bool:
-        """True if the first leaf may introduce the second with its last line."""
-        return self.introducible and self.row.leads
-
 
 class LeadIn(NamedTuple):
     """A kind of lead-in.
@@ -82,18 +77,19 @@ class LeadIn(NamedTuple):
     weight: float = 1
 
 
-def _ends_with_colon(pair: Neighbours) -> bool:
-    return pair.introduced and pair.line.rstrip(_EMPHASIS_MARKS).endswith(_ENDS)
+def _introduces(pair: Neighbours) -> bool:
+    """Return whether the first leaf introduces the second with its last line.
 
-
-def _continues(pair: Neighbours) -> bool:
-    """Return whether several words without a full stop continue in the second leaf.
-
+    The line ends with a colon, or several words without a full stop continue in the second leaf.
     They do not if they end a list or another container.
     """
-    if not pair.introduced or pair.ended or not pair.next_row.introducible:
+    if not (pair.introducible and pair.row.leads):
         return False
     line = pair.line
+    if line.rstrip(_EMPHASIS_MARKS).endswith(_ENDS):
+        return True
+    if pair.ended or not pair.next_row.introducible:
+        return False
     return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
 
 
@@ -135,30 +131,27 @@ def _short_line(text: str, leaf: Block) -> str:
         or line.endswith(_NO_TEXT_ENDS)
         or _NO_TEXT.match(line)
         or line.rpartition(" ")[2].startswith(_NAMES)
-        or _columns(line) > _SHORT
+        or _is_long(line)
         or ends_sentence(line)
     ):
         return ""
     return line
 
 
-def _columns(line: str) -> int:
-    if line.isascii():
-        return len(line)
-    return len(line) + sum(east_asian_width(char) in "WF" for char in line)
+def _is_long(line: str) -> bool:
+    """Return whether a line has more columns than a short one."""
+    if line.isascii() or 2 * len(line) <= _SHORT:
+        return len(line) > _SHORT
+    return len(line) + sum(east_asian_width(char) in "WF" for char in line) > _SHORT
 
 
 _ROWS: Final = (
-    # A caption before its table, a term, a label, a bold line.
-    LeadIn(lambda pair: pair.row.heads),
-    # The line that opens a container or tag.
-    LeadIn(lambda pair: pair.opens),
-    # The text before a caption below its table, a closing tag, a definition.
-    LeadIn(lambda pair: pair.clings),
+    # A caption before its table, a term, a label, a bold line; the line that opens a container or tag;
+    # the text before a caption below its table, a closing tag, a definition.
+    LeadIn(lambda pair: pair.row.heads or pair.opens or pair.clings),
     # A display formula inside a sentence; text that leads in to the next formula stays with that.
     LeadIn(_goes_on_after_formula, weight=0.5),
-    LeadIn(_ends_with_colon),
-    LeadIn(_continues),
+    LeadIn(_introduces),
     # An item before the list inside it.
     LeadIn(lambda pair: pair.child and not pair.ended, weight=0),
     # A speaker's name, a plain line used as a heading.

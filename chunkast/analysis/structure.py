@@ -199,9 +199,11 @@ class Structure:
         """Return the kinds of the blocks in ``[start, end)``, in order of appearance."""
         first = max(bisect_right(self.leaf_starts, start) - 1, 0)
         kinds: dict[str, None] = {}
+        names: tuple[str, ...] = ()
         for number in range(first, bisect_left(self.leaf_starts, end, first)):
-            if self._around[number]:
-                kinds.update(dict.fromkeys(self._around[number]))
+            if names is not self._around[number]:
+                names = self._around[number]
+                kinds.update(dict.fromkeys(names))
             row = CONSTRUCTS[self.leaves[number].kind]
             if not row.unnamed:
                 kinds[row.named] = None

@@ -28,6 +28,8 @@ _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
 # Below every score.
 _NONE: Final = -math.inf
+# Makes a named tuple at half the cost of its own constructor.
+_new = tuple.__new__
 _HEADING_KINDS: Final = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -225,7 +227,7 @@ class BlockWalk:
             self._opening = -1
         elif self._opening < 0:
             self._opening = len(self.points)
-        self.points.append(Point(block.start, score, kind, self._shared, block))
+        self.points.append(_new(Point, (block.start, score, kind, self._shared, block)))
         self._before = self._after = _NONE
         self._previous, self._direct = block, self._opens_sections
         self._introducible = self._opens_container = self._ended_container = False
@@ -238,22 +240,21 @@ class BlockWalk:
 
     def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> float:
         """Return the weight of the previous leaf as a lead-in to the next one, or 0."""
-        found = lead_in(
-            Neighbours(
-                self._text,
-                previous,
-                CONSTRUCTS[previous.kind],
-                block,
-                row,
-                self._direct,
-                self._opens_sections,
-                self._opens_container,
-                not first,
-                self._ended_container,
-                self._introducible,
-                self._begins_child,
-            )
+        pair = (
+            self._text,
+            previous,
+            CONSTRUCTS[previous.kind],
+            block,
+            row,
+            self._direct,
+            self._opens_sections,
+            self._opens_container,
+            not first,
+            self._ended_container,
+            self._introducible,
+            self._begins_child,
         )
+        found = lead_in(_new(Neighbours, pair))
         if found and not found.weight:
             self.first_children.append(len(self.points))
         return found.weight if found else 0

@@ -125,9 +125,10 @@ class Bodies:
 
     def edges(self, cuts: Sequence[int]) -> Iterator[Point]:
         """Yield the point at each of the ``cuts``; a section begins outside of all containers."""
+        points = self._points
         for cut in cuts:
             if self.sections.begins(cut):
-                point = self._points[bisect_left(self._points, cut, key=_POSITION)]
+                point = points[bisect_left(points, cut, key=_POSITION)]
                 yield point._replace(depth=0) if point.depth else point
             else:
                 yield from self.at(cut).edges([cut])
