@@ -25,10 +25,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
+from chunkast.toolcalls.finder import Opener
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
 
-__all__ = ("Body", "BodyError", "parse_body", "read_body")
+__all__ = ("Body", "BodyError", "element_calls", "parse_body", "read_body")
 
 # A tag with a name or with the number of an item. An attribute contains no "<", in quotes or not,
 # so that a search stops at the next one.
@@ -82,6 +83,13 @@ class _Element:
     children: list[tuple[str, Any]] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
+
+
+def element_calls(opener: Opener, text: str, _: object) -> list[tuple[int, str, str]]:
+    """Return the end, the source and the tool's name of the call in ``text``."""
+    # A closer contains no other "<"; an empty tag has no closer.
+    source = text[opener.body - opener.start : max(0, text.rfind("</"))]
+    return [(len(text), source, opener.name)]
 
 
 def parse_body(source: str, schema: Schema) -> dict[str, Any]:

@@ -7,20 +7,20 @@ opener of the call contains the name.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection
 from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.body import Body, BodyError
-from chunkast.toolcalls.body_matchers import Opener
+from chunkast.toolcalls.finder import Opener
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.protocols import Protocol
 from chunkast.toolcalls.values import coerced, load_json
 
 __all__ = (
     "ARGUMENT_KEYS",
-    "NAME_KEYS",
-    "OTHER_KEYS",
+    "NAME",
     "is_closed",
     "json_calls",
     "members_of",
@@ -30,56 +30,56 @@ __all__ = (
 )
 
 # The members of a call: its name, its arguments, and members without content.
-NAME_KEYS: Final = ("name", "tool_name")
+_NAME_KEYS: Final = ("name", "tool_name")
 ARGUMENT_KEYS: Final = ("arguments", "parameters")
-OTHER_KEYS: Final = ("id", "type", "index")
-_STRING_OR_BRACE: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
-_NAME: Final = re.compile(
-    rf"""["'](?:{"|".join(NAME_KEYS)})["']\s{{0,99}}:\s{{0,99}}["']([^"'\n]{{1,256}})["']"""
+_OTHER_KEYS: Final = ("id", "type", "index")
+NAME: Final = re.compile(
+    rf"""["'](?:{"|".join(_NAME_KEYS)})["']\s{{0,99}}:\s{{0,99}}["']([^"'\n]{{1,256}})["']"""
 )
-_OPENING, _CLOSING = ("{", "("), ("}", ")")
 # A closing tag or a special token, such as "</tool_call>" and "<|tool_call_end|>".
 _CLOSING_TAG: Final = re.compile(r"<[/|｜][\w:▁]{1,48}[|｜]?>")
 
 
-def json_calls(body: str, opener: Opener, names: Collection[str]) -> list[tuple[int, str, str]]:
-    """Return the end, source and tool's name of each call in ``body``.
+def json_calls(opener: Opener, text: str, names: Collection[str]) -> list[tuple[int, str, str]]:
+    """Return the end, source and tool's name of each call in ``text``.
 
     The source is the call's object and what follows the last one. Returns "" as the name of what
     is no call. In the protocol ``json``, a call has to have a known name, and arguments.
     """
+    body = text[opener.body - opener.start :]
     if opener.name:
-        return [(len(body), body, opener.name)]
-    calls = _objects(body)
-    return [(end, source, _name_of(source, opener.protocol, names)) for end, source in calls]
+        return [(len(text), body, opener.name)]
+    objects = outermost(opener, text)
+    before = text[len(text) - len(body) : objects[0][0]] if objects else ""
+    if not objects or ("[" not in before and len(objects) == 1):
+        return [(len(text), body, _name_of(body, opener.protocol, names))]
+    last = objects[-1][1] or split_tail(text)
+    tail = text[last:].lstrip(WHITE_SPACE).removeprefix("]")
+    sources = [text[start : end or last] + tail for start, end in objects]
+    ends = [*(end or last for _, end in objects[:-1]), len(text)]
+    return [
+        (end, source, _name_of(source, opener.protocol, names))
+        for end, source in zip(ends, sources, strict=True)
+    ]
 
 
-def outermost(body: str, strings_or_brackets: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return the spans of the outermost pairs of brackets outside strings.
+def outermost(opener: Opener, text: str) -> list[tuple[int, int | None]]:
+    """Return the spans of the outermost pairs of braces or parentheses in the text of a call.
 
-    The end of a pair that is not closed is -1.
+    The end of a pair that is not closed is ``None``.
     """
-    spans, depth, start = [], 0, 0
-    for match in strings_or_brackets.finditer(body):
-        if match[0] in _OPENING:
-            start = start if depth else match.start()
-            depth += 1
-        elif match[0] in _CLOSING and depth:
-            depth -= 1
-            if not depth:
-                spans.append((start, match.end()))
-    return [*spans, (start, -1)] if depth else spans
-
-
-def _objects(body: str) -> list[tuple[int, str]]:
-    spans = outermost(body, _STRING_OR_BRACE)
-    if spans and spans[-1][1] < 0:
-        spans[-1] = spans[-1][0], split_tail(body)
-    before = body[: spans[0][0]] if spans else ""
-    if not spans or ("[" not in before and len(spans) == 1):
-        return [(len(body), body)]
-    tail = body[spans[-1][1] :].lstrip(WHITE_SPACE).removeprefix("]")
-    return [(end, body[start:end] + tail) for start, end in spans]
+    spans: list[tuple[int, int | None]] = []
+    opened, base, at, end = (
+        opener.reading.opened,
+        opener.start,
+        opener.begin,
+        opener.start + len(text),
+    )
+    for start in opened[bisect_left(opened, at) : bisect_left(opened, end)]:
+        if start >= at and text[start - base] in "{(":
+            at = opener.reading.ends.get(start, end + 1)
+            spans.append((start - base, at - base if at <= end else None))
+    return spans
 
 
 def split_tail(source: str) -> int:
@@ -102,7 +102,7 @@ def _name_of(source: str, protocol: Protocol, names: Collection[str]) -> str:
     try:
         value = load_json(text)
     except ValueError:
-        match = _NAME.search(text)
+        match = NAME.search(text)
         name = match[1] if match else ""
         is_call = name in names and any(key in text for key in ARGUMENT_KEYS)
     else:
@@ -121,12 +121,12 @@ def members_of(value: Any) -> tuple[Any, Any, list[str]]:
     if not isinstance(value, dict):
         return None, None, []
     inside = value.get("function")
-    outer = [name for name in value if name not in OTHER_KEYS and name != "function"]
+    outer = [name for name in value if name not in _OTHER_KEYS and name != "function"]
     if not isinstance(inside, dict):
         inside, outer = value, []
-    name = next((inside[key] for key in NAME_KEYS if key in inside), None)
+    name = next((inside[key] for key in _NAME_KEYS if key in inside), None)
     arguments = next((inside[key] for key in ARGUMENT_KEYS if key in inside), None)
-    known = {*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS}
+    known = {*_NAME_KEYS, *ARGUMENT_KEYS, *_OTHER_KEYS}
     return name, arguments, outer + [member for member in inside if member not in known]
 
 

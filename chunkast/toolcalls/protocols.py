@@ -8,7 +8,6 @@ length of every match is bounded, so that only a bounded part of a stream is kep
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,7 +21,6 @@ __all__ = (
     "PROTOCOLS",
     "Protocol",
     "chosen_protocols",
-    "plain",
     "protocol_table",
 )
 
@@ -44,10 +42,8 @@ class Protocol:
     """A form of tool calls; a protocol has one or several.
 
     name: the name of the protocol.
-    written_by: the models that write calls like this.
-    form: an example of a call of the tool ``N``.
-    seen: the projects whose public parsers or templates have this form.
-    stays: what looks like a call but stays text.
+    about: who writes it, a call of the tool ``N``, whose public parsers or templates have this form,
+        and what stays text; the cells of a row in Markdown.
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
         name) and ``body``. The opener of a JSON body ends with the body's first bracket, or with
@@ -63,10 +59,7 @@ class Protocol:
     """
 
     name: str
-    written_by: str
-    form: str
-    seen: str
-    stays: str
+    about: str
     kind: Literal["elements", "tagged", "json", "python"]
     opener: str
     sign: str
@@ -92,10 +85,7 @@ def _quoted(group: str, text: str) -> str:
 _ROWS: Final = (
     Protocol(
         "xml",
-        "any model that is shown this form",
-        "<N><K>v</K></N>",
-        "ai-sdk-tool-call-middleware, Cline, Roo Code",
-        "a tag with attributes; a call that is never closed",
+        "any model that is shown this form | `<N><K>v</K></N>` | ai-sdk-tool-call-middleware, Cline, Roo Code | a tag with attributes; a call that is never closed",
         "elements",
         rf"<(?P<name>{NAMES})/?>",
         rf"<{NAMES}",
@@ -103,10 +93,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "invoke",
-        "Claude; MiniMax M2, dots, Step3 and DeepSeek V3.2 with other wrappers",
-        '<invoke name="N"><parameter name="K">v</parameter></invoke>',
-        "vLLM, SGLang, llama.cpp",
-        "a call in a fence; a value that is never closed",
+        'Claude; MiniMax M2, dots, Step3 and DeepSeek V3.2 with other wrappers | `<invoke name="N"><parameter name="K">v</parameter></invoke>` | vLLM, SGLang, llama.cpp | a call in a fence; a value that is never closed',
         "tagged",
         rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
         rf"<{_PREFIX}invoke\s{{1,99}}name={_quoted('name', _NAME)}\s{{0,9}}>(?P<body>)",
@@ -122,24 +109,18 @@ _ROWS: Final = (
     ),
     Protocol(
         "hermes",
-        "Hermes 2 and 3, Qwen 2.5 and 3",
-        '<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>',
-        "vLLM, SGLang, llama.cpp, Hermes-Function-Calling",
-        "a call in a fence; JSON that is cut off",
+        'Hermes 2 and 3, Qwen 2.5 and 3 | `<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>` | vLLM, SGLang, llama.cpp, Hermes-Function-Calling | a call in a fence; JSON that is cut off',
         "json",
         rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
         rf"(?:```\w{{0,20}}{_SPACE})?[{{\[]",
         r"<(?:tool_call|function_call)>",
         tail=rf"(?<!>)[}}\]\s]{{0,99}}(?:```{_SPACE})?</[\w:]{{0,20}}(?:tool|call|function)\w{{0,20}}>"
-        r"|(?<!>)[\s,]{0,99}(?=\{)",
+        r"|(?P<more>(?<!>)[\s,]{0,99}(?=\{))",
         closers=("</tool_call>", "</function_call>"),
     ),
     Protocol(
         "qwen3-coder",
-        "Qwen3-Coder, MiMo, Step3.5",
-        "<tool_call><function=N><parameter=K>v</parameter></function></tool_call>",
-        "vLLM, SGLang, llama.cpp",
-        "a call in a fence; a value that is cut off",
+        "Qwen3-Coder, MiMo, Step3.5 | `<tool_call><function=N><parameter=K>v</parameter></function></tool_call>` | vLLM, SGLang, llama.cpp | a call in a fence; a value that is cut off",
         "tagged",
         rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
         rf"(?={_SPACE}<)",
@@ -153,10 +134,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "glm",
-        "GLM 4.5 to 5",
-        "<tool_call>N<arg_key>K</arg_key><arg_value>v</arg_value></tool_call>",
-        "vLLM, SGLang, llama.cpp",
-        "a call in a fence; a value that is cut off",
+        "GLM 4.5 to 5 | `<tool_call>N<arg_key>K</arg_key><arg_value>v</arg_value></tool_call>` | vLLM, SGLang, llama.cpp | a call in a fence; a value that is cut off",
         "tagged",
         rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
         r"(?=<arg_key>|</tool_call>)",
@@ -170,10 +148,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "mistral",
-        "Mistral 7B v0.3 to Mistral Large and Devstral",
-        '[TOOL_CALLS] [{"name": "N", "arguments": {"K": "v"}}]',
-        "vLLM, SGLang, llama.cpp, mistral-common",
-        "a call in a fence; a list that is cut off",
+        'Mistral 7B v0.3 to Mistral Large and Devstral | `[TOOL_CALLS] [{"name": "N", "arguments": {"K": "v"}}]` | vLLM, SGLang, llama.cpp, mistral-common | a call in a fence; a list that is cut off',
         "json",
         rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
         rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
@@ -181,21 +156,15 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        "Llama 3",
-        '<|python_tag|>{"name": "N", "parameters": {"K": "v"}}',
-        "vLLM, SGLang, llama.cpp",
-        "a call in a fence; JSON that is cut off",
+        'Llama 3 | `<\\|python_tag\\|>{"name": "N", "parameters": {"K": "v"}}` | vLLM, SGLang, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"<\|python_tag\|>{_SPACE}(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
         r"<\|python_tag\|>",
-        tail=rf"{_SPACE};{_SPACE}(?=\{{)",
+        tail=rf"(?P<more>{_SPACE};{_SPACE}(?=\{{))",
     ),
     Protocol(
         "llama",
-        "Llama 3",
-        '<|python_tag|>N.call(K="v")',
-        "llama-models, llama.cpp",
-        "arguments without names",
+        'Llama 3 | `<\\|python_tag\\|>N.call(K="v")` | llama-models, llama.cpp | arguments without names',
         "python",
         rf"<\|python_(?:tag|start)\|>{_SPACE}(?P<body>)(?P<name>[\w.]{{1,256}}?)(?:\.call)?\(",
         r"<\|python_(?:tag|start)\|>",
@@ -203,10 +172,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        "Llama 3",
-        '<function=N>{"K": "v"}</function>',
-        "llama-models, llama.cpp",
-        "a call in a fence; JSON that is cut off",
+        'Llama 3 | `<function=N>{"K": "v"}</function>` | llama-models, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"<function={_SPACE}(?P<name>{_NAME}){_SPACE}>{_SPACE}(?P<body>)(?:\{{|</function>)",
         "<function=",
@@ -215,22 +181,16 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        "Llama 3.2 and 4",
-        '[N(K="v")]',
-        "vLLM, SGLang",
-        "arguments without names",
+        'Llama 3.2 and 4 | `[N(K="v")]` | vLLM, SGLang | arguments without names',
         "python",
-        rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!])(?P<body>)"
+        rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!\\])(?P<body>)"
         rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
         rf"[{_SPACE}{NAMES}\(",
         tail=rf"{_SPACE}<\|python_end\|>",
     ),
     Protocol(
         "deepseek",
-        "DeepSeek V3, R1 and V3.1",
-        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>N<｜tool▁sep｜>{"K": "v"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-        "vLLM, SGLang, llama.cpp",
-        "a call in a fence; JSON that is cut off",
+        'DeepSeek V3, R1 and V3.1 | `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>N<｜tool▁sep｜>{"K": "v"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>` | vLLM, SGLang, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"(?:<｜tool▁calls▁begin｜>{_SPACE})?<｜tool▁call▁begin｜>{_SPACE}"
         rf"(?:\w{{1,40}}{_SPACE}<｜tool▁sep｜>{_SPACE})?(?P<name>{_NAME}){_SPACE}"
@@ -242,10 +202,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "kimi",
-        "Kimi K2",
-        '<|tool_call_begin|>functions.N:0<|tool_call_argument_begin|>{"K": "v"}<|tool_call_end|>',
-        "vLLM, SGLang, llama.cpp",
-        "a call in a fence; JSON that is cut off",
+        'Kimi K2 | `<\\|tool_call_begin\\|>functions.N:0<\\|tool_call_argument_begin\\|>{"K": "v"}<\\|tool_call_end\\|>` | vLLM, SGLang, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"(?:<\|tool_calls?_section_begin\|>{_SPACE})?<\|tool_call_begin\|>{_SPACE}"
         rf"(?:functions\.)?(?P<name>{_NAME}?)(?::\d{{1,9}})?{_SPACE}"
@@ -256,10 +213,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "harmony",
-        "gpt-oss",
-        '<|channel|>commentary to=functions.N <|constrain|>json<|message|>{"K": "v"}<|call|>',
-        "openai/harmony, vLLM, SGLang, llama.cpp",
-        "a call in a fence; ` to=functions.N` before the first tag",
+        'gpt-oss | `<\\|channel\\|>commentary to=functions.N <\\|constrain\\|>json<\\|message\\|>{"K": "v"}<\\|call\\|>` | openai/harmony, vLLM, SGLang, llama.cpp | a call in a fence; ` to=functions.N` before the first tag',
         "json",
         rf"(?:<\|start\|>assistant{_TO}{_CHANNEL}|(?:<\|start\|>assistant)?{_CHANNEL}{_TO})"
         rf"{_SPACE}(?:<\|constrain\|>)?{_SPACE}(?:json|code)?{_SPACE}<\|message\|>{_SPACE}"
@@ -271,10 +225,7 @@ _ROWS: Final = (
     ),
     Protocol(
         "json",
-        "many models, asked for JSON",
-        '{"name": "N", "arguments": {"K": "v"}}',
-        "vLLM, SGLang, llama.cpp",
-        "inline code; a fence with more than the call; a tool's definition",
+        'many models, asked for JSON | `{"name": "N", "arguments": {"K": "v"}}` | vLLM, SGLang, llama.cpp | inline code; a fence with more than the call; a tool\'s definition',
         "json",
         rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
         rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
@@ -305,15 +256,6 @@ def chosen_protocols(names: object) -> tuple[Protocol, ...]:
 
 def protocol_table() -> str:
     """Return the protocols as a Markdown table: what is read, and what is not."""
-    rows = [("protocol", "written by", "a call of the tool N", "seen in", "stays text")]
-    rows.append(("---",) * 5)
-    rows += [
-        (f"`{row.name}`", row.written_by, f"`{row.form}`".replace("|", "\\|"), row.seen, row.stays)
-        for row in _ROWS
-    ]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-
-
-def plain(pattern: str) -> str:
-    """Return ``pattern`` without named groups, for use inside another pattern."""
-    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+    rows = [(row.name, row.about) for row in _ROWS]
+    head = "| protocol | written by | a call of the tool N | seen in | stays text |\n"
+    return f"{head}|{' --- |' * 5}\n" + "".join(f"| `{name}` | {cells} |\n" for name, cells in rows)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from itertools import pairwise
 from typing import Final
 
 from chunkast.toolcalls.body import Body, BodyError
+from chunkast.toolcalls.finder import Opener
 from chunkast.toolcalls.json_body import outermost
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import coerced, load_json
@@ -21,9 +21,6 @@ __all__ = ("CALL", "python_calls", "read_python")
 
 # What is before the arguments of a call.
 CALL: Final = re.compile(r"[\[,]?\s*([\w.]{1,256}?)(?:\.call)?\s{0,40}\(")
-_STRING_OR_BRACKET: Final = re.compile(
-    r"""(?:"[^"\\]*(?:\\.[^"\\]*)*"?|'[^'\\]*(?:\\.[^'\\]*)*'?)|[()]""", re.DOTALL
-)
 # A backslash, and what it escapes; Python would warn of a backslash that does not escape anything.
 _BACKSLASH: Final = re.compile(r"""\\([\\'"abfnrtvxuUN0\n])?""")
 _TOKEN: Final = re.compile(
@@ -36,20 +33,22 @@ _NAMES: Final = {"True": "true", "False": "false", "None": "null"}
 _BRACKETS: Final = {"[": ("[", "]", "]"), "(": ("[", ")", "]"), "{": ("{", "}", "}")}
 
 
-def python_calls(body: str, *_: object) -> list[tuple[int, str, str]]:
-    """Return the end, source and tool's name of each call in ``body``.
+def python_calls(opener: Opener, text: str, _: object) -> list[tuple[int, str, str]]:
+    """Return the end, source and tool's name of each call in ``text``.
 
     A list that has other code too is returned as one call, which cannot be read.
     """
-    ends = [0, *(end for _, end in outermost(body, _STRING_OR_BRACKET))]
-    rest = "".join(body[ends[-1] :].split()).removesuffix("<|python_end|>").lstrip(",")
-    is_whole = rest == "]" * body.startswith("[")
-    calls = []
-    for start, end in pairwise(ends):
-        call = CALL.match(body, start)
-        is_whole = is_whole and end > 0 and call is not None
-        calls.append((end, body[call.start(1) : end] if call else "", call[1] if call else ""))
-    return calls if is_whole else [(len(body), body, calls[0][2] if calls else "")]
+    first = end = opener.body - opener.start
+    calls, is_whole = [], True
+    for _, stop in outermost(opener, text):
+        call = CALL.match(text, end)
+        is_whole = is_whole and stop is not None and call is not None
+        end = stop or len(text)
+        calls.append((end, text[call.start(1) : end] if call else "", call[1] if call else ""))
+    rest = "".join(text[end:].split()).removesuffix("<|python_end|>").lstrip(",")
+    if calls and is_whole and rest == "]" * text.startswith("[", first):
+        return [*calls[:-1], (len(text), *calls[-1][1:])]
+    return [(len(text), text[first:], calls[0][2] if calls else "")]
 
 
 def read_python(source: str, schema: Schema) -> Body:

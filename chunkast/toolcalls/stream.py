@@ -12,11 +12,10 @@ from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, overload
 from chunkast.errors import ChunkastError, ConfigError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
-from chunkast.toolcalls.body import Body, BodyError, read_body
-from chunkast.toolcalls.body_matchers import Opener
+from chunkast.toolcalls.body import Body, BodyError, element_calls, read_body
 from chunkast.toolcalls.call_model import Event, Part, Text, Tool, ToolCall, ToolProblem
-from chunkast.toolcalls.calls import CallFinder, Found, Segment
 from chunkast.toolcalls.deltas import Deltas
+from chunkast.toolcalls.finder import CallFinder, Found, Opener
 from chunkast.toolcalls.json_body import json_calls, read_json
 from chunkast.toolcalls.json_repairs import pipeline_of
 from chunkast.toolcalls.json_schema import Schema
@@ -24,7 +23,7 @@ from chunkast.toolcalls.problems import all_problems, shortened
 from chunkast.toolcalls.protocols import chosen_protocols
 from chunkast.toolcalls.python_body import python_calls, read_python
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline
-from chunkast.toolcalls.tagged_body import read_tagged
+from chunkast.toolcalls.tagged_body import read_tagged, tagged_calls
 from chunkast.toolcalls.tools import tools_by_name
 from chunkast.toolcalls.values import json_problem
 
@@ -39,8 +38,10 @@ OnProblem = Callable[[ToolProblem], object]
 MAX_CALL_SIZE: Final = 1_000_000
 
 
-# Returns the end, the source and the tool's name of each call in a body that may have several.
+# Returns the end, the source and the tool's name of each call in the text of an opener.
 _CALLS: Final[Mapping[str, Callable[..., list[tuple[int, str, str]]]]] = {
+    "elements": element_calls,
+    "tagged": tagged_calls,
     "json": json_calls,
     "python": python_calls,
 }
@@ -160,7 +161,7 @@ class ToolCallStream(Generic[P]):
         self._finder = CallFinder(self._tools, rows, size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
-        self._segments: deque[Found | Event] = deque()
+        self._segments: deque[Found] = deque()
         self._parts: list[Any] = []
         self._deltas = Deltas(self._finder, self._tools) if deltas else None
         # Calls of the callbacks that are still to be made.
@@ -197,39 +198,34 @@ class ToolCallStream(Generic[P]):
 
     def _continue(self) -> None:
         """Read the waiting fragments, then report problems; nothing is lost if reporting raises."""
-        while self._waiting:
-            fragment, last = self._waiting.popleft()
-            self._segments.extend(self._finder.read(fragment, last=last))
-            if self._deltas is not None:
-                self._segments.extend(self._deltas.read())
         deltas = self._deltas
-        while self._segments:
-            segment = self._segments[0]
-            if isinstance(segment, ToolProblem):
-                self._report(segment)
-            elif isinstance(segment, Segment):
-                calls = self._calls(segment)
-                self._parts += calls if deltas is None else deltas.calls(segment.opener, calls)
-            elif isinstance(segment, Text) and deltas is not None:
-                self._parts += deltas.text(segment)
-            else:
-                self._parts.append(segment)
-            self._segments.popleft()
+        while self._waiting or self._segments:
+            if not self._segments:
+                fragment, last = self._waiting.popleft()
+                self._segments.extend(self._finder.read(fragment, last=last))
+            while self._segments:
+                found = self._segments[0]
+                if isinstance(found, ToolProblem):
+                    self._report(found)
+                elif isinstance(found, tuple):
+                    calls = self._calls(*found)
+                    self._parts += calls if deltas is None else deltas.calls(found[0], calls)
+                else:
+                    self._parts += [found] if deltas is None else deltas.text(found)
+                self._segments.popleft()
+            if deltas is not None:
+                self._parts += deltas.read()
         while self._reports:
             self._reports.popleft()()
 
-    def _calls(self, segment: Segment) -> list[Part]:
-        opener, protocol = segment.opener, segment.opener.protocol
-        start, raw = segment.text.start_index, segment.text.text
-        divided, body = _CALLS.get(protocol.kind), segment.body
-        calls = divided(body, opener, self._tools) if divided else [(len(body), body, opener.name)]
+    def _calls(self, opener: Opener, text: Text) -> list[Part]:
         parts: list[Part] = []
-        first = start
-        for number, (end, source, name) in enumerate(calls, 1):
-            stop = segment.text.end_index if number == len(calls) else opener.body + end
-            text = Text(raw[start - first : stop - first], start, stop)
-            parts.append(self._call(_Call(opener, name, source, text)))
-            start = stop
+        start = 0
+        for end, source, name in _CALLS[opener.protocol.kind](opener, text.text, self._tools):
+            first = text.start_index
+            one = Text(text.text[start:end], first + start, first + end)
+            parts.append(self._call(_Call(opener, name, source, one)))
+            start = end
         return parts
 
     def _call(self, call: _Call) -> Part:

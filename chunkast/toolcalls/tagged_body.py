@@ -2,7 +2,7 @@
 
 A value is the text between its tags, without the markup of a CDATA section around it. It is
 converted to the type in the schema; a string is not changed. The tags and their order are those of
-``body_matchers.TRANSITIONS``.
+``readings.STRICT``.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ import regex
 
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.body import Body, BodyError
-from chunkast.toolcalls.body_matchers import LENIENT, TRANSITIONS
+from chunkast.toolcalls.finder import Opener
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.problems import schema_problems
 from chunkast.toolcalls.protocols import Protocol
+from chunkast.toolcalls.readings import LENIENT, STRICT
 from chunkast.toolcalls.values import coerced, guessed
 
-__all__ = ("closed_tags", "read_tagged")
+__all__ = ("closed_tags", "read_tagged", "tagged_calls")
 
 _CDATA: Final = re.compile(rf"[{WHITE_SPACE}]*<!\[CDATA\[(.*)\]\]>[{WHITE_SPACE}]*", re.DOTALL)
+
+
+def tagged_calls(opener: Opener, text: str, _: object) -> list[tuple[int, str, str]]:
+    """Return the end, the source and the tool's name of the call in ``text``."""
+    return [(len(text), text[opener.body - opener.start :], opener.name)]
 
 
 def read_tagged(source: str, schema: Schema, protocol: Protocol) -> Body:
@@ -50,7 +56,7 @@ def _scanned(
     """
     values: list[tuple[str, tuple[int, int]]] = []
     dropped: list[tuple[int, int]] = []
-    transitions = LENIENT if protocol.is_lenient else TRANSITIONS
+    transitions = LENIENT if protocol.is_lenient else STRICT
     state, name, start, unsure = "named", "", 0, len(source)
     for mark in regex.finditer(protocol.marks, source):
         kind = mark.lastgroup or ""
