@@ -73,7 +73,7 @@ def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
 
 def test_every_protocol_has_shapes() -> None:
     assert {shape["protocol"] for shape in SHAPES} == PROTOCOLS.keys()
-    assert len(SHAPES) >= 141
+    assert len(SHAPES) >= 146
 
 
 @pytest.mark.parametrize("protocols", ["yaml", (), ("xml", "yaml"), 1, [None]])

@@ -124,6 +124,7 @@ UNITS: Final = (
     ),
     *("<|tool_call_begin|>calc:0<|tool_call_argument_begin|>{}", "<|tool_call_begin|>calc:0"),
     *("<|channel|>commentary to=calc<|message|>{'", "<|channel|>analysis to=calc "),
+    *("\\[calc(a=1", "[calc(a=\"[calc(b='", '</tool_call>"<tool_call>{"', '{"name": {"name": "'),
 )
 
 
