@@ -184,14 +184,11 @@ def _container(  # noqa: PLR0917 - as the parser's own methods
     state.parentType, state.lineMax, state.blkIndent = "container", last, indent
     kind = "admonition" if marker.admonition.match(marker.prefix + info) else "container"
     token = state.push(f"{kind}_open", "div", 1)
-    token.markup, token.info = opening[1], marker.prefix + info
-    token.block = True
-    token.map = [first, after]
+    token.map, token.info = [first, after], marker.prefix + info
     # The lines that only open and close the container.
     token.meta["own"] = (first,) if after == last else (first, last)
     state.md.block.tokenize(state, first + 1, last)
-    token = state.push(f"{kind}_close", "div", -1)
-    token.markup, token.block = opening[1], True
+    state.push(f"{kind}_close", "div", -1)
     state.parentType, state.lineMax, state.blkIndent = outer
     state.line = after
     return True

@@ -20,6 +20,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 from chunkast.markdown.dialects.containers import line_text
+from chunkast.markdown.lines import add_leaf
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("formula", "math_block", "title")
@@ -80,16 +81,7 @@ def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     else:
         return False
     last = start_line if closes_here else _closing_line(state, name, start_line + 1, end_line)
-    if last < 0:
-        return False
-    if silent:
-        return True
-    token = state.push("math_block", "math", 0)
-    token.block = True
-    token.map = [start_line, last + 1]
-    token.markup = name
-    state.line = last + 1
-    return True
+    return add_leaf(state, "math_block", start_line, last + 1, silent=silent)
 
 
 def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
