@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("SHIFTED", "add_leaf", "marks_end", "unindent")
+__all__ = ("SHIFTED", "add_leaf", "lines_below", "marks_end", "unindent")
 
 # The key in the parser's environment that is set once a rule moves the starts of lines, to the
 # number of lines that may still be moved. A line may be moved a few times, on average, so that
 # deep nesting takes linear time.
 SHIFTED: Final = "chunkast_shifted"
 _MAX_SHIFTS: Final = 40
+# The key of the number of lines that may still be searched for the ends of blocks, which is limited
+# so that the time is linear, and the number for each line of the text.
+_LEFT: Final = "chunkast_lines_left"
+_SEARCHES: Final = 20
 # A quote's or an item's marker, or blanks.
 _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 
@@ -27,6 +32,16 @@ def add_leaf(
         token.map, token.info = [first, after], info
         state.line = after
     return after > first
+
+
+def lines_below(state: StateBlock, start: int, end: int) -> Iterator[int]:
+    """Yield the lines below ``start`` in its container, while the searches of the parse may go on."""
+    for line in range(start + 1, end):
+        left = state.env.get(_LEFT, _SEARCHES * len(state.bMarks))
+        if left <= 0 or (state.sCount[line] < state.blkIndent and not state.isEmpty(line)):
+            return
+        state.env[_LEFT] = left - 1
+        yield line
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:

@@ -18,7 +18,7 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.fence_lines import FENCE, closes
-from chunkast.markdown.lines import add_leaf
+from chunkast.markdown.lines import add_leaf, lines_below
 
 __all__ = ("answer_line", "may_nest", "nesting_fence")
 
@@ -30,10 +30,6 @@ _LANGUAGES: Final = ("markdown", "md")
 _MARKDOWN = tuple(
     re.compile(rf"{m}[ \t]*[Mm](?:d|arkdown)[ \t\r]*$", re.MULTILINE) for m in ("```", "~~~")
 )
-# The key of the number of lines that may still be searched, which is limited so that the time is
-# linear, and the number for each line of the text.
-_LEFT: Final = "chunkast_nesting_left"
-_SEARCHES: Final = 20
 
 
 def answer_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
@@ -101,11 +97,7 @@ def nesting_fence(state: StateBlock, start: int, end: int, silent: bool) -> bool
     if opening is None or info.lower() not in _LANGUAGES:
         return False
     runs, has_inner = [opening["run"]], False
-    left = state.env.setdefault(_LEFT, _SEARCHES * state.lineMax)
-    for number in range(start + 1, min(end, start + left)):
-        state.env[_LEFT] -= 1
-        if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
-            break
+    for number in lines_below(state, start, end):
         line = _line_of(state, number)
         if line is None:
             continue

@@ -4,29 +4,29 @@ In prose, formulas are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Mark
 ``\[`` as escaped brackets, so the last two need a sign of TeX inside.
 
 The plugins search the rest of the document for the closing delimiter of every opener, which takes
-quadratic time if openers are never closed. Here, the lines that can close a block are collected
-once per document, and an opener finds its closer by bisection. Math never contains a blank line.
+quadratic time if openers are never closed. Here, math never contains a blank line, and all searches
+together read a limited number of lines.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
+from functools import partial
+from itertools import takewhile
+from operator import eq, methodcaller
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 from chunkast.markdown.dialects.containers import line_text
-from chunkast.markdown.lines import add_leaf
+from chunkast.markdown.lines import add_leaf, lines_below
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("formula", "math_block", "title")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
-_END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
 # At the end of a stripped line; a label or Quarto's id may follow.
 _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}))?$")
 _IN_TITLE = re.compile(
@@ -41,70 +41,29 @@ _OPENERS: Final = {r"\)": r"\(", _CLOSER: _OPENER}
 _TEX = re.compile(r"\\[A-Za-z]|[={]|(?<!\\)[_^]")
 _NO_TEX = re.compile(r"\]\(|`|://|</")
 _VARIABLE = re.compile(r"\(\s*[^\W\d_]\s*")
-_KEY: Final = "chunkast_math_closers"
-# Keeps the check of a block's indentation linear.
-_MAX_LINES = 1_000
 
 
-def _closers(state: StateBlock) -> Mapping[str, list[int]]:
-    """Return the numbers of the lines that end a block, by environment, and of blank lines (``""``)."""
-    closers = defaultdict[str, list[int]](list)
-    for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True)):
-        text = state.src[start:end].rstrip()
-        if not text:
-            closers[""].append(line)
-        elif "$$" in text and _DOLLARS.search(text):
-            closers["$$"].append(line)
-        elif text.endswith(_CLOSER) and text.lstrip(" \t>") == _CLOSER:
-            closers[_OPENER].append(line)
-        elif "\\end{" in text and (match := _END.search(text)):
-            closers[match.group(1)].append(line)
-    return closers
-
-
-def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a block of math; a block rule for markdown-it."""
-    line = line_text(state, start_line)
-    if state.is_code_block(start_line):
+    line = line_text(state, start)
+    if state.is_code_block(start):
         return False
-    if line.startswith("$$"):
-        name, inside = "$$", line[2:]
-        closes_here = bool(_DOLLARS.search(inside))
-        if inside.find("$$") >= 0 and not closes_here:
-            return False  # "$$a$$ and more" is a paragraph
-    elif line == _OPENER:
-        name, closes_here = line, False
+    inside = line[2:]
+    closes: Callable[[str], object] = _DOLLARS.search
+    if line == _OPENER:
+        closes = partial(eq, _CLOSER)
     elif match := _BEGIN.match(line):
-        name = match.group(1)
-        closing = _END.search(line)
-        closes_here = closing is not None and closing.group(1) == name
-    else:
-        return False
-    last = start_line if closes_here else _closing_line(state, name, start_line + 1, end_line)
-    return add_leaf(state, "math_block", start_line, last + 1, silent=silent)
+        closes = methodcaller("endswith", f"\\end{{{match[1]}}}")
+    elif not line.startswith("$$") or ("$$" in inside and not closes(inside)):
+        return False  # "$$a$$ and more" is a paragraph
+    after = start + 1 if closes(inside) else _after_closer(state, start, end, closes)
+    return add_leaf(state, "math_block", start, after, silent=silent)
 
 
-def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
-    """Return the line that closes the math environment ``name``, or -1 if it is not closed.
-
-    The closing line must come before the next blank line and before the end of the container.
-    """
-    if _KEY not in state.env:
-        state.env[_KEY] = _closers(state)
-    end = min(end_line, first + _MAX_LINES)
-    last, blank = (_from(state.env[_KEY][key], first, end) for key in (name, ""))
-    if last == end or blank < last:
-        return -1
-    # A line indented less than the container's content ends the container.
-    if any(state.sCount[line] < state.blkIndent for line in range(first, last + 1)):
-        return -1
-    return last
-
-
-def _from(lines: Sequence[int], first: int, end: int) -> int:
-    """Return the first of the sorted ``lines`` in ``[first, end)``, or ``end``."""
-    slot = bisect_left(lines, first)
-    return min(lines[slot], end) if slot < len(lines) else end
+def _after_closer(state: StateBlock, start: int, end: int, closes: Callable[[str], object]) -> int:
+    """Return the line after the one that closes a block without blank lines, or 0."""
+    lines = takewhile(lambda line: not state.isEmpty(line), lines_below(state, start, end))
+    return next((line + 1 for line in lines if closes(line_text(state, line))), 0)
 
 
 def formula(scanner: Scanner, pos: int) -> int:
