@@ -1,12 +1,12 @@
-"""A stack of open elements, for readers of opening and closing marks."""
+"""Open elements, for readers of opening and closing marks, and spans that are nested properly."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
-__all__ = ("OpenElements",)
+__all__ = ("OpenElements", "nested")
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
@@ -36,3 +36,19 @@ class OpenElements(Generic[Key, Item]):
             self._waiting[opened] -= 1
             closed.append(item)
         return closed
+
+
+def nested(spans: Iterable[tuple[int, int]], deepest: int | None = None) -> list[tuple[int, int]]:
+    """Return the spans sorted, outer ones first, without those that cross an earlier one.
+
+    Those inside ``deepest`` others are left out too.
+    """
+    kept: list[tuple[int, int]] = []
+    ends: list[int] = []
+    for start, last in sorted((start, -end) for start, end in spans):
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if len(ends) != deepest and (not ends or -last <= ends[-1]):
+            kept.append((start, -last))
+            ends.append(-last)
+    return kept

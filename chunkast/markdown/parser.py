@@ -25,6 +25,7 @@ from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
 from chunkast.markdown.front_matter_lines import PAGES, front_matter_lines
 from chunkast.markdown.inline import normalize_label
+from chunkast.markdown.open_elements import nested
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts, make_array, parseable
@@ -131,8 +132,9 @@ def parse_document(
     if pages:
         tree = with_children(tree, [block for page in tree.children for block in page.children])
     tags = [(pair.start, pair.end) for pair in pairs if pair.protected]
+    wrappers = nested((pair.start, pair.end) for pair in pairs if pair.wraps)
     front_end = starts[front] if front else 0
-    return ParsedMarkdown(tree, references, tags, front_end, footnotes, _wrappers(pairs), pages)
+    return ParsedMarkdown(tree, references, tags, front_end, footnotes, wrappers, pages)
 
 
 def _with_pages(tree: Block, pages: Iterable[tuple[int, int]]) -> Block:
@@ -142,19 +144,6 @@ def _with_pages(tree: Block, pages: Iterable[tuple[int, int]]) -> Block:
     parts = (blocks[first:last] for first, last in pairwise(edges) if first < last)
     containers = (new_block("container", part[0].start, part[-1].end, part) for part in parts)
     return with_children(tree, list(containers))
-
-
-def _wrappers(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Return the spans of the wrappers among ``pairs``, sorted; one that crosses is left out."""
-    kept: list[tuple[int, int]] = []
-    ends: list[int] = []
-    for start, last in sorted((pair.start, -pair.end) for pair in pairs if pair.wraps):
-        while ends and ends[-1] <= start:
-            ends.pop()
-        if not ends or -last <= ends[-1]:
-            kept.append((start, -last))
-            ends.append(-last)
-    return kept
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> ParsedMarkdown:

@@ -19,7 +19,7 @@ from typing import Final
 from chunkast.markdown.blocks import Arranged, Pair, Signs, relabelled, with_children
 from chunkast.markdown.dialects.anchors import ANCHORS
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.open_elements import OpenElements
+from chunkast.markdown.open_elements import OpenElements, nested
 from chunkast.model import Block
 from chunkast.text.html import TAG
 from chunkast.text.source_map import line_starts
@@ -88,16 +88,17 @@ def _arranged(
     }
     if not roles:
         return with_children(block, children)
-    pairs: Sequence[tuple[int, int]] = ()
+    pairs: dict[int, int] = {}
     if any(role.opens or role.closes for role in roles.values()):
         found, inside = _pairs(text, children, roles)
-        pairs = _nested(found, len(children))
+        for opener, after in nested(((first, last + 1) for first, last in found), _MAX_DEPTH):
+            pairs.setdefault(opener, after - 1)
         if components is not None:
             components += inside
     for number, role in roles.items():
         if role.kind == "closer" or (role.kind and _labels(children, number)):
             children[number] = relabelled(role.kind, children[number])
-    for opener, closer in pairs:
+    for opener, closer in pairs.items():
         children[opener] = relabelled("label", children[opener])
         children[closer] = relabelled("closer", children[closer])
     if pairs:
@@ -106,10 +107,9 @@ def _arranged(
 
 
 def _wrapped(
-    children: Sequence[Block], pairs: Sequence[tuple[int, int]], roles: Mapping[int, _Role]
+    children: Sequence[Block], closers: Mapping[int, int], roles: Mapping[int, _Role]
 ) -> list[Block]:
-    """Put a container around each of ``pairs``, in which outer pairs come before inner pairs."""
-    closers = dict(pairs)
+    """Put a container around each pair of an opening block and its block in ``closers``."""
     rows: list[list[Block]] = [[]]
     openers: list[int] = []
     for number, child in enumerate(children):
@@ -236,16 +236,3 @@ def _has_heading(block: Block) -> bool:
     """Return whether a block is a heading, or has one that opens a section inside."""
     row = CONSTRUCTS[block.kind]
     return row.section or (row.wrapper and any(map(_has_heading, block.children)))
-
-
-def _nested(pairs: Sequence[tuple[int, int]], children: int) -> list[tuple[int, int]]:
-    """Return the pairs that become containers: properly nested, not too deep, outer pairs first."""
-    kept: list[tuple[int, int]] = []
-    ends = [children]
-    for first, last in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
-        while ends[-1] < first:
-            ends.pop()
-        if len(ends) <= _MAX_DEPTH and last < ends[-1] and (not kept or kept[-1][0] < first):
-            kept.append((first, last))
-            ends.append(last)
-    return kept
