@@ -18,7 +18,6 @@ __all__ = (
     "Shape",
     "add_construct",
     "kinds_where",
-    "remove_construct",
 )
 
 Shape = Literal["prose", "code", "table", "text-table", "html-table", "lines", "container"]
@@ -201,7 +200,7 @@ _WHERE: Final[dict[tuple[str, ...], set[str]]] = {}
 def kinds_where(*columns: str) -> AbstractSet[str]:
     """Return the kinds whose rows have a true value in one of ``columns``, in a live set.
 
-    The set changes when a construct is added or removed.
+    The set changes when a construct is added.
     """
     if columns not in _WHERE:
         rows = CONSTRUCTS.items()
@@ -220,15 +219,6 @@ def add_construct(row: Construct) -> None:
     for columns, kinds in _WHERE.items():
         if _is_any(row, columns):
             kinds.add(row.kind)
-
-
-def remove_construct(kind: str) -> None:
-    """Remove a construct that ``add_construct`` added."""
-    row = CONSTRUCTS.pop(kind)
-    for token in row.tokens:
-        del TOKENS[token]
-    for kinds in _WHERE.values():
-        kinds.discard(kind)
 
 
 for _row in _ROWS:

@@ -34,11 +34,11 @@ from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
 from chunkast.markdown.dialects.text_tables import may_have_tables, text_table
 from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
 from chunkast.markdown.html_tables import arrange_tables
-from chunkast.markdown.kinds import Construct, add_construct, remove_construct
+from chunkast.markdown.kinds import Construct, add_construct
 from chunkast.markdown.scanner import InlineRule
 from chunkast.model import Block
 
-__all__ = ("DIALECTS", "Dialect", "add_dialect", "dialects_of", "item_marks", "remove_dialect")
+__all__ = ("DIALECTS", "Dialect", "add_dialect", "dialects_of", "item_marks")
 
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
 Arrange: TypeAlias = Callable[[str, Block, Signs], Arranged]
@@ -199,14 +199,6 @@ def add_dialect(row: Dialect) -> None:
     DIALECTS.append(row)
     for construct in row.constructs:
         add_construct(construct)
-    dialects_of.cache_clear()
-
-
-def remove_dialect(row: Dialect) -> None:
-    """Remove a dialect that ``add_dialect`` added, and its constructs."""
-    DIALECTS.remove(row)
-    for construct in row.constructs:
-        remove_construct(construct.kind)
     dialects_of.cache_clear()
 
 
