@@ -23,7 +23,7 @@ from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.scanner import BACKTICKS, Finder, InlineRule, Scanner
 from chunkast.text.spans import InlineSpan
 
-__all__ = ("MAX_NESTED", "inline_spans", "normalize_label")
+__all__ = ("HTML_TAG", "MAX_NESTED", "inline_spans", "normalize_label")
 
 # Constructs nested deeper than this in links and images are ignored.
 MAX_NESTED: Final = 8
@@ -34,16 +34,13 @@ _AUTOLINK = re.compile(
     r"|[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~\-]+@[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?"
     r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?)*)>"
 )
-_SPACE = r"[ \t\r\n]"
-_ATTRIBUTE = (
-    rf"{_SPACE}+[a-zA-Z_:][a-zA-Z0-9:._\-]*"
-    rf"(?:{_SPACE}*={_SPACE}*(?:[^\"'=<>`\x00-\x20]+|'[^']*'|\"[^\"]*\"))?"
-)
-# An attribute is matched in a lookahead, without backtracking: a tag of thousands of attributes
-# takes 40 bytes a character, not 160.
-_HTML_TAG = re.compile(
-    rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<attribute>{_ATTRIBUTE}))(?P=attribute))*{_SPACE}*/?>"
-    rf"|/[A-Za-z][A-Za-z0-9\-]*{_SPACE}*>)"
+_VALUE: Final = r"(?:[^\"'=<>`\x00-\x20]+|'[^']*'|\"[^\"]*\")"
+_ATTRIBUTE: Final = rf"\s+[a-zA-Z_:][a-zA-Z0-9:._\-]*(?:\s*=\s*{_VALUE})?"
+# A tag, as markdown-it-py reads it. An attribute is matched in a lookahead, without backtracking: a
+# tag of thousands of attributes takes 40 bytes a character, not 160.
+HTML_TAG: Final = re.compile(
+    rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<attribute>{_ATTRIBUTE}))(?P=attribute))*\s*/?>"
+    r"|/[A-Za-z][A-Za-z0-9\-]*\s*>)"
 )
 # Opener -> closer of the raw HTML constructs that a plain search delimits.
 _HTML_DELIMITED = (
@@ -76,7 +73,7 @@ def normalize_label(label: str) -> str:
 
 def _html_end(text: str, pos: int, finder: Finder) -> int:
     """Return the end of the raw HTML construct that begins with the ``<`` at ``pos``, or -1."""
-    match = _HTML_TAG.match(text, pos)
+    match = HTML_TAG.match(text, pos)
     if match:
         return match.end()
     for opener, closer in _HTML_DELIMITED:

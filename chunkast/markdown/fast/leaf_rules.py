@@ -10,12 +10,12 @@ import re
 from typing import Final
 
 from markdown_it import rules_block
-from markdown_it.common.html_re import attribute, close_tag
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
 from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch
 from chunkast.markdown.fence_lines import FENCE, closes
+from chunkast.markdown.inline import HTML_TAG
 from chunkast.markdown.pipe_tables import count_cells, count_delimiters
 
 __all__ = (
@@ -40,16 +40,10 @@ _PLAIN_DEFINITION = re.compile(
 )
 # The beginning and end of each kind of raw HTML (an end that matches the empty string is a blank
 # line), and whether it interrupts a paragraph. The stock pattern of the last kind, a line of one
-# tag, takes 160 bytes a character, and quadratic time if a value has white space beyond ASCII; here
-# an attribute is matched without backtracking.
+# tag, takes quadratic time if a value has white space beyond ASCII.
 _HTML_KINDS: Final = (
     *HTML_SEQUENCES[:-1],
-    (
-        re.compile(
-            rf"(?:<[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<a>{attribute}))(?P=a))*\s*/?>|{close_tag})\s*$"
-        ),
-        *HTML_SEQUENCES[-1][1:],
-    ),
+    (re.compile(rf"{HTML_TAG.pattern}\s*$"), *HTML_SEQUENCES[-1][1:]),
 )
 # The kinds to try, by the character after ``<``; "" for any other.
 _HTML_KINDS_AT: Final = {
