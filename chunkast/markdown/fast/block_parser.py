@@ -65,7 +65,7 @@ class FastBlocks(ParserBlock):
         first.update(_FIRST_CHARACTERS)
         for name in rules.keys() & _OWN_RULES.keys():
             alternatives = [chain for chain in _CHAINS if name in chains[chain]]
-            ruler.at(name, _guarded(name, rules[name]), {"alt": alternatives})
+            ruler.at(name, rules[name], {"alt": alternatives})
         self._code = rules.pop("code")
 
         def dispatch(names: Iterable[str], without: str = "") -> Dispatch:
@@ -127,19 +127,6 @@ class FastBlocks(ParserBlock):
             if line < endLine and starts[line] + shifts[line] >= ends[line]:
                 line += 1
                 state.line = line
-
-
-def _guarded(name: str, rule: Rule) -> Rule:
-    """Return a version of ``rule`` that stock rules can safely try on any line."""
-    first = _FIRST_CHARACTERS.get(name)
-    if first is None:
-        return rule
-
-    def guarded(state: BlockState, start: int, end: int, silent: bool) -> bool:
-        character = state.first_character(start)
-        return character != "" and character in first and rule(state, start, end, silent)
-
-    return guarded
 
 
 def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
