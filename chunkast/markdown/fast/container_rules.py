@@ -171,27 +171,21 @@ def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[in
 
     ``changed`` receives each changed line's number and its previous entries in the line table.
     """
-    src, indent, rules_at = state.src, state.blkIndent, state.chains.ends_quote
+    src, indent = state.src, state.blkIndent
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
-    other = rules_at[""]
     empty = False
     while line < end:
         at = starts[line] + shifts[line]
         if at >= ends[line]:
             break
         depth = columns[line] - indent
-        mark = src[at]
         before = line, starts[line], shifts[line], columns[line], state.bsCount[line]
-        if mark == ">" and depth >= 0:
+        if src[at] == ">" and depth >= 0:
             changed.append(before)
             empty = _take_mark_off(state, line, at + 1)
         elif empty:
             break
-        elif (
-            depth < 4
-            and (rules := rules_at.get(mark, other))
-            and any(rule(state, line, end, True) for rule in rules)
-        ):
+        elif depth < 4 and state.is_interrupted(line, end):
             # A paragraph inside does not continue after the block that ends the quote.
             state.lineMax = line
             break

@@ -13,6 +13,7 @@ from markdown_it import rules_block
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
+from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch
 from chunkast.markdown.fence_lines import FENCE, closes
 from chunkast.markdown.inline import HTML_TAG
@@ -71,7 +72,8 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     if unmarked.endswith((" ", "\t")):
         text = unmarked
     state.line = start + 1
-    state.add_heading(marks.end() - at, start, start + 1, text.strip(TRIMMED))
+    details = marks.end() - at, text.strip(TRIMMED), "", True
+    state.build(state.tree.leaf, "heading", start, state.line, details)
     return True
 
 
@@ -166,8 +168,8 @@ def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
         state.line = line + 1
-        depth = 1 if underline == "=" else 2
-        state.add_heading(depth, start, line + 1, state.text_of(start, line))
+        details = 1 if underline == "=" else 2, state.text_of(start, line), "", True
+        state.build(state.tree.leaf, "heading", start, state.line, details)
     # The rule for paragraphs, which is tried next, would read the same lines.
     state.text_read = start, end, line
     return bool(underline)
@@ -180,7 +182,8 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
     if first != start or end != state.lineMax:
         line, _ = _text_end(state, start + 1, state.lineMax, "")
     state.line = line
-    state.add_paragraph(start, line)
+    details = (0, state.text_of(start, line), "", True) if state.level else NO_DETAILS
+    state.build(state.tree.leaf, "paragraph", start, line, details)
     return True
 
 
@@ -242,7 +245,7 @@ def _rows_end(state: BlockState, line: int, end: int, width: int) -> int:
     filled = 0
     while line < end and 0 <= state.sCount[line] - state.blkIndent < 4:
         row = _line(state, line).strip(TRIMMED)
-        if not row or _is_interrupted(state, line, end):
+        if not row or state.is_interrupted(line, end):
             break
         filled += width - count_cells(row)
         if filled > _MAX_FILLED_CELLS:
@@ -253,9 +256,3 @@ def _rows_end(state: BlockState, line: int, end: int, width: int) -> int:
 
 def _line(state: BlockState, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
-
-
-def _is_interrupted(state: BlockState, line: int, end: int) -> bool:
-    """Return whether a block that would also end a quote begins at ``line``."""
-    rules = state.chains.ends_quote.get(state.first_character(line), state.chains.ends_quote[""])
-    return any(rule(state, line, end, True) for rule in rules)

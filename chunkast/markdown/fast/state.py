@@ -16,7 +16,6 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast import TREE
 from chunkast.markdown.lines import SHIFTED
 from chunkast.markdown.tree import CALL, TreeBuilder
@@ -102,15 +101,6 @@ class BlockState(StateBlock):
             for match in _DELIMITER_ROW.finditer(self.src)
         )
 
-    def add_paragraph(self, first: int, end: int) -> None:
-        """Add a paragraph over the lines ``[first, end)`` to the tree."""
-        details = (0, self.text_of(first, end), "", True) if self.level else NO_DETAILS
-        self.build(self.tree.leaf, "paragraph", first, end, details)
-
-    def add_heading(self, depth: int, first: int, end: int, text: str) -> None:
-        """Add a heading over the lines ``[first, end)`` to the tree."""
-        self.build(self.tree.leaf, "heading", first, end, (depth, text, "", True))
-
     def build(self, step: Callable[..., None], *arguments: object) -> None:
         """Call a method of the tree, after any earlier tokens of plugins are in the tree.
 
@@ -139,6 +129,11 @@ class BlockState(StateBlock):
         """Return the first non-blank character of ``line``, or "" at the end of the text."""
         at = self.bMarks[line] + self.tShift[line]
         return self.src[at : at + 1]
+
+    def is_interrupted(self, line: int, end: int) -> bool:
+        """Return whether a block that ends a quote or a table begins at ``line``."""
+        rules = self.chains.ends_quote.get(self.first_character(line), self.chains.ends_quote[""])
+        return any(rule(self, line, end, True) for rule in rules)
 
     def text_of(self, first: int, end: int) -> str:
         """Return a paragraph's lines ``[first, end)`` without surrounding white space."""
