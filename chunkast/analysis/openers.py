@@ -16,7 +16,7 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias
 from chunkast.analysis.inside import Insides
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.markdown.lines import marks_end
-from chunkast.markdown.titles import without_attributes
+from chunkast.markdown.titles import split_attributes
 from chunkast.model import Analysis, Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.turns import TURN, has_turns
@@ -172,7 +172,7 @@ class Openers:
             row = CONSTRUCTS[block.kind]
             if row.section:
                 title = _HEADING_MARKS.sub("", self._line(block.start, block.end, marks=True))
-                yield _Said(block.start, block.end, without_attributes(title))
+                yield _Said(block.start, block.end, split_attributes(title)[0])
                 continue
             if row.shape == "prose":
                 starts = self._sentences(block)

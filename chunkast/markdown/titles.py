@@ -22,7 +22,7 @@ from chunkast.markdown.dialects.anchors import BARE_MARKS, TitleText
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
-__all__ = ("Title", "read_title", "short_title", "slug_of", "without_attributes")
+__all__ = ("Title", "read_title", "short_title", "slug_of", "split_attributes")
 
 # Characters that may begin markup or are bare permalinks, and those that only Python counts as white
 # space. A title without them needs no parsing.
@@ -108,7 +108,7 @@ def read_title(
     own_id, names = "", tuple[str, ...]()
     if named := "attributes" in extensions:
         if content.endswith("}"):
-            own_id, content = _heading_id(content), without_attributes(content)
+            content, own_id = split_attributes(content)
         if content.endswith("]]"):
             content, names = _without_name(content)
     if not _SPECIAL.search(content):
@@ -133,20 +133,14 @@ def short_title(title: str) -> str:
     return title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 1]}…"
 
 
-def without_attributes(content: str) -> str:
-    """Return a heading's ``content`` without the attributes in braces at its end."""
-    at = _attributes(content)
-    if at <= 0:
-        return content
+def split_attributes(content: str) -> tuple[str, str]:
+    """Return a heading's ``content`` without the attributes in braces at its end, and their id."""
+    end = content.rstrip()
+    at = end.rfind("{") if end.endswith("}") else -1
+    if at <= 0 or not _ATTRIBUTES.match(content, at):
+        return content, ""
     # Pandoc gives a permalink before them attributes, too.
-    return _OF_LINK.sub(")", content[:at].rstrip())
-
-
-def _heading_id(content: str) -> str:
-    """Return the id in the attributes at the end of a heading's ``content``, or ""."""
-    at = _attributes(content)
-    ids = _ID.findall(content, at) if at > 0 else []
-    return ids[-1] if ids else ""
+    return _OF_LINK.sub(")", content[:at].rstrip()), next(reversed(_ID.findall(content, at)), "")
 
 
 def _without_name(content: str) -> tuple[str, tuple[str, ...]]:
@@ -170,13 +164,6 @@ def _without_name(content: str) -> tuple[str, tuple[str, ...]]:
 def slug_of(title: str) -> str:
     """Return the anchor that GitHub gives to the first heading with this title."""
     return str(_NOT_IN_SLUG.sub("", title.lower()).replace(" ", "-"))
-
-
-def _attributes(content: str) -> int:
-    """Return the start of the attributes at the end of ``content``, or -1."""
-    end = content.rstrip()
-    at = end.rfind("{") if end.endswith("}") else -1
-    return at if at > 0 and _ATTRIBUTES.match(content, at) else -1
 
 
 def _add_tokens(title: TitleText, tokens: list[Token]) -> None:
