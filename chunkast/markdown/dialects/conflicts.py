@@ -11,7 +11,7 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import line_text
-from chunkast.markdown.lines import add_leaf
+from chunkast.markdown.lines import add_leaf, lines_below
 
 __all__ = ("MAY_CONFLICT", "after_closer", "conflict_block")
 
@@ -20,7 +20,6 @@ MAY_CONFLICT: Final = re.compile("<<<<<<<")
 _OPENER = re.compile(r"<{7}(?=[ \t\n]|\Z)")
 _CLOSER = re.compile(r">{7}(?![^ \t])")
 _SEPARATOR: Final = "======="
-_KEY: Final = "chunkast_closing"
 
 
 def conflict_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -38,19 +37,10 @@ def after_closer(
 
     The line ``separator``, if any, must be between it and the opening line ``start``.
     """
-    # By level and pattern: the line before which nothing is closed, so that the time is linear.
-    searched: dict[tuple[int, str], int] = state.env.setdefault(_KEY, {})
-    key = state.level, closer.pattern
-    if state.is_code_block(start) or start < searched.get(key, 0):
-        return 0
-    separated, line = not separator, start + 1
-    while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
+    separated = not separator
+    for line in () if state.is_code_block(start) else lines_below(state, start, end):
         text = line_text(state, line)
         if closer.match(text):
-            if separated:
-                return line + 1
-            break
+            return line + 1 if separated else 0
         separated = separated or text == separator
-        line += 1
-    searched[key] = line
     return 0
