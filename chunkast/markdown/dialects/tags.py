@@ -73,7 +73,7 @@ class _Tag(NamedTuple):
 
 
 def may_have_tags(text: str) -> bool:
-    """Return whether ``text`` has closing tags that are not HTML's."""
+    """Return whether ``text`` has closing tags that are not HTML's, whose names are in lower case."""
     return not HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text))
 
 
@@ -141,8 +141,7 @@ def split_tags(text: str, tree: Block, signs: Signs) -> Arranged:
     A tag leaf's ``info`` is "open" or "close". For a "jsx" leaf, the leaf's ``info`` is the tag.
     Pairs inside a list item or a quote are not wrappers.
     """
-    # Names are case-sensitive: those of MDX's components are never in lower case.
-    if not signs.may_open("/") or HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
+    if not signs.may_open("/"):
         return tree, []
     leaves: list[Block] = []
     tags: list[_Tag] = []
