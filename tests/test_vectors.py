@@ -299,19 +299,6 @@ def test_vectors_are_pruned_only_on_request() -> None:
         assert_complete(store)
 
 
-def test_many_batches_become_few_rows() -> None:
-    corpus = {f"{n}.md": f"# {n}\n\nText {n}.\n" for n in range(1_100)}
-    with Store(":memory:", create=True) as store:
-        store.update(corpus.items(), CHUNKER, model="words")
-        store.embed_missing(Embedder(), batch_size=50)
-        (rows,) = store._connection.execute("SELECT count(*) FROM vector_blocks").fetchone()
-        assert rows == 1 + 2
-        assert len(list(store.vectors())) == 1_100
-        store.update(list(corpus.items())[::2], CHUNKER)
-        assert store.prune_vectors() == 550
-        assert_complete(store)
-
-
 def test_two_processes_that_embed_the_same_texts_store_them_once(tmp_path: Path) -> None:
     path = str(tmp_path / "a.db")
     with Store(path, create=True) as one, Store(path) as other:
@@ -345,13 +332,12 @@ def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
         (f"PRAGMA user_version = {VERSION - 1}", "its schema has version", 0),
         ("UPDATE documents SET text = 'x'", "the text of a.md is damaged", 0),
         ("DROP TABLE search", "its table search", 0),
-        ("UPDATE vector_blocks SET vectors = zeroblob(length(vectors))", "row 1 of its vectors", 3),
-        ("UPDATE vector_blocks SET size = 4, count = 6", "row 1 of its vectors", 3),
-        ("UPDATE vector_blocks SET size = 4", "CHECK constraint failed", 3),
-        ("UPDATE vector_blocks SET size = 'x'", "CHECK constraint failed", 3),
-        ("UPDATE vector_blocks SET model = 'other'", "row 1 of its vectors", 3),
-        ("DROP TABLE vector_blocks", "its table vector_blocks is missing", 3),
-        ("ALTER TABLE vector_blocks ADD COLUMN more", "its table vector_blocks differs", 0),
+        *(
+            (f"UPDATE text_vectors SET {change} WHERE rowid = 1", "the vector of ", 1)  # noqa: S608
+            for change in ("vector = zeroblob(length(vector))", "vector = 'x'", "model = 'other'")
+        ),
+        ("DROP TABLE text_vectors", "its table text_vectors is missing", 3),
+        ("ALTER TABLE text_vectors ADD COLUMN more", "its table text_vectors differs", 0),
     ],
 )
 def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
@@ -367,11 +353,10 @@ def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE vector_blocks SET vectors = x'00'",
-        "UPDATE vector_blocks SET size = 1e9, count = 1e9",
-        "UPDATE vector_blocks SET vectors = zeroblob(length(vectors))",
-        "INSERT INTO vector_blocks SELECT 9, model, 12, 2, hashes, 0, vectors FROM vector_blocks",
-        "DROP TABLE vector_blocks",
+        "UPDATE text_vectors SET vector = x'00'",
+        "UPDATE text_vectors SET vector = zeroblob(length(vector))",
+        "UPDATE text_vectors SET vector = zeroblob(8) WHERE rowid = 2",
+        "DROP TABLE text_vectors",
     ],
 )
 def test_a_search_refuses_damaged_vectors(tmp_path: Path, statement: str) -> None:

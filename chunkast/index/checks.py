@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import COLUMNS, SELECT, checksum_of, read_row
 from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, copy_of, version_of
-from chunkast.index.stored_vectors import SELECT_BLOCKS, Block, read_block
+from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_vector
 from chunkast.text.source_map import encode
 
 __all__ = (
@@ -33,7 +33,7 @@ __all__ = (
 DIGEST: Final = "digest"
 # The tables of the schema, and those in which SQLite stores the full-text index.
 _SEARCH_TABLES: Final = ("search", "search_data", "search_idx", "search_docsize", "search_config")
-_TABLES: Final = frozenset({"settings", "documents", "chunks", "vector_blocks", *_SEARCH_TABLES})
+_TABLES: Final = frozenset({"settings", "documents", "chunks", "text_vectors", *_SEARCH_TABLES})
 _CHECK_WORDS: Final = "INSERT INTO search (search) VALUES ('integrity-check')"
 
 
@@ -57,7 +57,7 @@ def _structure_fault(connection: sqlite3.Connection, check: str) -> str:
     tables = _tables(connection)
     if missing := sorted(_TABLES - tables.keys()):
         return f"its table {missing[0]} is missing"
-    for name, expected in (("search", WORDS_TABLE), ("vector_blocks", VECTORS_TABLE)):
+    for name, expected in (("search", WORDS_TABLE), ("text_vectors", VECTORS_TABLE)):
         if tables[name] != expected:
             return f"its table {name} differs from the schema"
     return ""
@@ -111,7 +111,7 @@ def _fault_lines(connection: sqlite3.Connection) -> Iterator[str]:
         yield "its full-text index is damaged"
     readers: tuple[tuple[str, Callable[[Any], object]], ...] = (
         (SELECT, read_row),
-        (SELECT_BLOCKS, read_block),
+        (SELECT_VECTORS, read_vector),
     )
     for query, read in readers:
         for row in connection.execute(query):
@@ -193,14 +193,27 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
     return [*saved.values()]
 
 
-def salvage_vectors(connection: sqlite3.Connection) -> list[Block]:
+def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
     """Return the undamaged vectors of a damaged or older database."""
-    saved: list[Block] = []
+    saved: list[StoredVector] = []
     with _any_text(connection, []):
-        for row in connection.execute(SELECT_BLOCKS):
+        if "vector_blocks" in _tables(connection):
+            saved.extend(_vectors_of_version_8(connection))
+        for row in connection.execute(SELECT_VECTORS):
             with suppress(DamageError):
-                saved.append(read_block(row))
+                saved.append(read_vector(row))
     return saved
+
+
+def _vectors_of_version_8(connection: sqlite3.Connection) -> Iterator[StoredVector]:
+    """Yield the vectors of the earlier schema, in which a row has many of them."""
+    for model, hashes, data in connection.execute(
+        "SELECT model, hashes, vectors FROM vector_blocks"
+    ):
+        texts = hashes.split()
+        size = len(data) // len(texts)
+        for at, text in enumerate(texts):
+            yield StoredVector(model, text, data[at * size : (at + 1) * size])
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.index.ranking import Candidate, loaded
-from chunkast.index.stored_vectors import blocks, size_of
+from chunkast.index.stored_vectors import size_of, vectors
 
 __all__ = ("Matrix", "fused")
 
@@ -23,6 +23,8 @@ __all__ = ("Matrix", "fused")
 # rank fusion.
 _DEPTH: Final = 100
 _RANK_OFFSET: Final = 60
+# The number of vectors to read at a time.
+_STEP: Final = 1_000
 _CHUNKS: Final = """
     SELECT embed_hash, chunks.number
     FROM chunks JOIN documents ON documents.number = chunks.document
@@ -43,17 +45,19 @@ class Matrix:
         except ImportError:
             raise MissingPackageError("numpy", "vectors") from None
         self.model, self.size = model, size_of(connection, model)
-        query = "SELECT sum(count) FROM vector_blocks WHERE model = ?"
+        query = "SELECT count(*) FROM text_vectors WHERE model = ?"
         (count,) = connection.execute(query, (model,)).fetchone()
         self._hashes: list[str] = []
         self._rows = self._numpy.empty((count, self.size), "f4")
-        for block in blocks(connection, "WHERE model = ?", model):
-            part = self._numpy.frombuffer(block.data, "<f4").reshape(-1, block.size)
+        stored = vectors(connection, model)
+        while some := [*islice(stored, _STEP)]:
+            data = b"".join(vector.data for vector in some)
+            part = self._numpy.frombuffer(data, "<f4").reshape(-1, self.size)
             lengths = self._numpy.linalg.norm(part, axis=1, keepdims=True)
             lengths[lengths == 0] = 1
             end = len(self._hashes) + len(part)
             self._numpy.divide(part, lengths, out=self._rows[len(self._hashes) : end])
-            self._hashes += block.hashes
+            self._hashes += [vector.embed_hash for vector in some]
 
     def nearest(
         self, connection: sqlite3.Connection, vector: Iterable[float], within: str | None

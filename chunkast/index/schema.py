@@ -45,20 +45,15 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-# A row has about a thousand vectors of one model; see ``stored_vectors``.
-VECTORS_TABLE: Final = """CREATE TABLE vector_blocks (
-        number INTEGER PRIMARY KEY,
+VECTORS_TABLE: Final = """CREATE TABLE text_vectors (
         model TEXT NOT NULL,
-        size INTEGER NOT NULL,
-        count INTEGER NOT NULL,
-        hashes TEXT NOT NULL,
+        embed_hash TEXT NOT NULL,
+        vector BLOB NOT NULL,
         checksum INTEGER NOT NULL,
-        vectors BLOB NOT NULL,
-        CHECK (typeof(size) = 'integer' AND typeof(count) = 'integer'),
-        CHECK (typeof(vectors) = 'blob' AND length(vectors) = 4 * size * count)
+        PRIMARY KEY (model, embed_hash)
     )"""
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
-VERSION: Final = 8
+VERSION: Final = 9
 _SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.
@@ -247,7 +242,7 @@ def empty(connection: sqlite3.Connection) -> bool:
     try:
         if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             return False
-        for table in ("search", "chunks", "documents", "settings", "vector_blocks"):
+        for table in ("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         _create_tables(connection)
     except sqlite3.DatabaseError:

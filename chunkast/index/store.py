@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from struct import iter_unpack
+from struct import unpack
 from typing import TYPE_CHECKING, Any, overload
 
 from chunkast.errors import ConfigError, StoreError, check_count
 from chunkast.files.database import index_command
 from chunkast.identity import Citation, locate_quote
-from chunkast.index import checks, schema
+from chunkast.index import checks, schema, stored_vectors
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
 from chunkast.index.copies import copies_among
 from chunkast.index.embedding import Embed, embedded
@@ -21,7 +21,7 @@ from chunkast.index.ranking import Candidate, matches, ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
-from chunkast.index.stored_vectors import MODEL, Block, StoredVectors, blocks, prune, put, size_of
+from chunkast.index.stored_vectors import MODEL, StoredVector, size_of
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -173,38 +173,43 @@ class Store:
         check_count("batch_size", batch_size)
         self._check_model(embed, None)
         with self._snapshot():
-            vectors = StoredVectors(self._connection, self._completed()[MODEL])
-            numbers = [*vectors.missing().values()]
+            model = self._completed()[MODEL]
+            numbers = [*stored_vectors.missing(self._connection, model).values()]
         count = 0
         for start in range(0, len(numbers), batch_size):
-            texts = self._texts(numbers[start : start + batch_size], vectors.hashes)
+            texts, size = self._texts(numbers[start : start + batch_size], model)
             if not texts:
                 continue
-            results = embedded(embed, [*texts.values()], vectors.size, self.path)
+            results = embedded(embed, [*texts.values()], size, self.path)
             with self._changing():
-                vectors.add(dict(zip(texts, results, strict=True)))
+                stored_vectors.add(self._connection, model, dict(zip(texts, results, strict=True)))
             count += len(texts)
             on_batch(len(texts))
         return count
 
-    def _texts(self, numbers: Sequence[int], known: set[str]) -> dict[str, str]:
-        """Return the texts to embed of some chunks, by hash, except those with a ``known`` hash.
+    def _texts(self, numbers: Sequence[int], model: str) -> tuple[dict[str, str], int]:
+        """Return the texts of some chunks without a vector, by hash, and the size of vectors.
 
-        Another process may have changed or removed the chunks.
+        Another process may have changed, removed or embedded the chunks.
         """
         marks = ", ".join("?" * len(numbers))
-        query = f"{JOINED} WHERE chunks.number IN ({marks}) ORDER BY chunks.number"
+        query = (
+            f"{JOINED} WHERE chunks.number IN ({marks}) AND embed_hash NOT IN "  # noqa: S608  (marks)
+            "(SELECT embed_hash FROM text_vectors WHERE model = ?) ORDER BY chunks.number"
+        )
         # Each row is checked as it is read; checking the whole file for each batch takes too long.
         with self._snapshot(check=False):
-            chunks = [read_row(row)[2] for row in self._connection.execute(query, numbers)]
-        return {each.embed_hash: each.embed_text for each in chunks if each.embed_hash not in known}
+            rows = self._connection.execute(query, (*numbers, model))
+            chunks = [read_row(row)[2] for row in rows]
+            size = size_of(self._connection, model)
+        return {each.embed_hash: each.embed_text for each in chunks}, size
 
     def prune_vectors(self) -> int:
         """Delete the vectors of removed texts and of other models, and return their number."""
         with self._snapshot():
             model = self._completed().get(MODEL, "")
         with self._changing():
-            return prune(self._connection, model)
+            return stored_vectors.prune(self._connection, model)
 
     def _check_model(self, embed: Embed | None, model: str | None) -> None:
         """Raise ``ConfigError`` for an invalid model, and for ``embed`` without a known model."""
@@ -268,7 +273,7 @@ class Store:
         """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
         reasons: list[str] = []
         saved: list[checks.Saved] = []
-        vectors: list[Block] = []
+        kept: list[StoredVector] = []
         settings: dict[str, str] = {}
         whole = self._damage is None
         if whole:
@@ -277,14 +282,13 @@ class Store:
             settings = checks.settings_of(self._connection)
             if reasons:
                 saved = checks.salvage(self._connection)
+                kept = checks.salvage_vectors(self._connection)
                 settings.pop(checks.DIGEST, None)
-                vectors = checks.salvage_vectors(self._connection)
                 whole = schema.empty(self._connection)
         if not whole:
             self._replace_file(on_wait, dry_run=dry_run)
             reasons = reasons or ["SQLite cannot read it"]
-        for block in vectors:
-            put(self._connection, block)
+        stored_vectors.put(self._connection, kept)
         run = Writing(self._connection, chunker, settings, saved)
         run.report.faults = reasons
         return run
@@ -363,9 +367,9 @@ class Store:
         """Yield the ``embed_hash`` of each embedded text, and its vector of the index's model."""
         with self._snapshot():
             model = self._completed().get(MODEL, "")
-            stored = [*blocks(self._connection, "WHERE model = ?", model)]
-        for block in stored:
-            yield from zip(block.hashes, iter_unpack(f"<{block.size}f", block.data), strict=True)
+            stored = [*stored_vectors.vectors(self._connection, model)]
+        for vector in stored:
+            yield vector.embed_hash, unpack(f"<{len(vector.data) // 4}f", vector.data)
 
     def embedding_model(self) -> tuple[str, int]:
         """Return the name of the index's model and the size of its vectors.

@@ -16,7 +16,7 @@ from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
 from chunkast.index.remembered import options_of
 from chunkast.index.rows import COLUMNS, values_of
 from chunkast.index.schema import INSERT_WORDS
-from chunkast.index.stored_vectors import MODEL, StoredVectors
+from chunkast.index.stored_vectors import MODEL, missing
 from chunkast.index.terms import path_words, terms
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -277,11 +277,10 @@ class Writing:
 
     def _list_unembedded(self, model: str) -> None:
         """Replace the report's ``embed`` with a chunk for each text without a vector."""
-        missing = StoredVectors(self._connection, model).missing()
         query = "SELECT id FROM chunks WHERE number = ?"
         self.report.embed = [
             self._embedded.get(text) or self._connection.execute(query, (number,)).fetchone()[0]
-            for text, number in missing.items()
+            for text, number in missing(self._connection, model).items()
         ]
         # A chunk whose vector was to be reused may never have had one.
         listed = set(self.report.embed)
