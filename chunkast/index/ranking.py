@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -21,7 +21,6 @@ __all__ = (
     "best_section",
     "chunk_text",
     "loaded",
-    "matches",
     "ranked",
     "relevance",
 )
@@ -65,13 +64,8 @@ _RANKED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that matches a query.
+    """A chunk that matches a query; ``own_tokens`` is its token count without the overlap."""
 
-    number: the number of its row.
-    own_tokens: its token count without the overlap.
-    """
-
-    number: int
     chunk: Chunk
     own_tokens: int
     score: float
@@ -82,29 +76,19 @@ class Candidate:
         return self.chunk.source, self.chunk.index
 
 
-def matches(
+def ranked(
     connection: sqlite3.Connection, query: str, within: str | None = None
-) -> dict[int, float]:
-    """Return the BM25 scores of the chunks that contain any word of the query, best first.
+) -> Iterator[Candidate]:
+    """Yield the chunks that contain any word of the query, best first by BM25.
 
-    The keys are the numbers of rows. ``within`` is a glob pattern that a document's source must
-    match.
+    ``within`` is a glob pattern that a document's source must match. The best chunks are ranked
+    again: a title that is similar to the query increases the score.
     """
     expression = match_expression(query)
     values = expression, within, within, _MAX_CHUNKS
-    return dict(connection.execute(_RANKED, values).fetchall()) if expression else {}
-
-
-def ranked(
-    connection: sqlite3.Connection, query: str, scores: Mapping[int, float]
-) -> Iterator[Candidate]:
-    """Yield the chunks with ``scores``, best first.
-
-    The chunks with the best scores are ranked again: a title that is similar to the query increases
-    the score.
-    """
+    rows = connection.execute(_RANKED, values).fetchall() if expression else []
     wanted = content_words(query)
-    candidates = loaded(connection, iter(scores.items()))
+    candidates = loaded(connection, iter(rows))
     first = [
         replace(each, score=each.score * _factor(each.chunk, wanted))
         for each in islice(candidates, _STEP_SIZE)
@@ -124,7 +108,7 @@ def loaded(
         for number, score in step.items():
             if number not in loaded:
                 raise DamageError(f"row {number} of its chunks is missing")
-            yield Candidate(number, *loaded[number], score)
+            yield Candidate(*loaded[number], score)
 
 
 def _factor(chunk: Chunk, wanted: frozenset[str]) -> float:

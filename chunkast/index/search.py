@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
 from chunkast.errors import warn
-from chunkast.index.copies import Place, copy_keys
+from chunkast.index.copies import Place, copy_keys, place_of
 from chunkast.index.parts import Parts, Span, passage_of
 from chunkast.index.ranking import Candidate, best_section
-from chunkast.model import Chunk
 from chunkast.reading import Outline, Passage
 
 __all__ = ("ExpandedChunks", "Hit", "WholeChunks", "hits", "take_best")
 
 # The number of chunks without a part that fits, after which no more parts are sought.
 _MAX_MISSES: Final = 4
-# A search ends when it has taken a chunk and has room for fewer tokens than this.
+# A search is full when it has taken a chunk and has room for fewer tokens than this.
 _LEAST_ROOM: Final = 32
+# The number of best chunks among which a full search still looks for copies.
+_MAX_COPIES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,30 +192,34 @@ class ExpandedChunks(WholeChunks):
 
 def take_best(
     candidates: Iterable[Candidate], budget: int, limit: int | None, selection: WholeChunks
-) -> dict[Hashable, Chunk]:
+) -> dict[str, list[Place]]:
     """Take the best chunks or parts that fit the budget, up to ``limit``, and skip the others.
 
-    Copies of a chunk that was taken are skipped. Returns the chunks that were taken by their keys:
-    see :func:`copy_keys`. The keys of their copies are included.
+    Copies of a chunk that was taken are skipped. Returns the places of the copies among the best
+    chunks, by the id of the chunk that was taken.
 
     Issues a ``ChunkastWarning`` if the best chunks exceed the whole budget and have no part that
     fits, so that a worse hit is not mistaken for the best.
     """
     larger: list[Candidate] = []
-    taken: dict[Hashable, Chunk] = {}
+    # The id of the chunk that was taken, by the keys of its copies.
+    taken: dict[Hashable, str] = {}
+    also: defaultdict[str, list[Place]] = defaultdict(list)
     used = 0
-    for candidate in candidates:
+    for rank, candidate in enumerate(candidates):
         full = limit is not None and len(selection.taken) >= limit
-        if full or (selection.taken and budget - used < _LEAST_ROOM):
+        full = full or (bool(selection.taken) and budget - used < _LEAST_ROOM)
+        if full and rank >= _MAX_COPIES:
             break
         keys = copy_keys(candidate.chunk)
         first = next((taken[key] for key in keys if key in taken), None)
         if first is not None:
             taken = dict.fromkeys(keys, first) | taken
+            also[first].append(place_of(candidate.chunk))
             continue
-        more = selection.take(candidate, budget - used)
+        more = None if full else selection.take(candidate, budget - used)
         if more is not None:
-            taken |= dict.fromkeys(keys, candidate.chunk)
+            taken |= dict.fromkeys(keys, candidate.chunk.id)
             used += more
         elif candidate.own_tokens > budget and not selection.taken:
             larger.append(candidate)
@@ -224,14 +230,14 @@ def take_best(
             f"best of them {best.source}:{best.start_line}-{best.end_line} with "
             f"{best.token_count:,}; raise the budget"
         )
-    return taken
+    return also
 
 
 def hits(
     selection: WholeChunks,
     query: str,
     anchor_of: Callable[[str, int], str],
-    also: Mapping[str, tuple[Place, ...]],
+    also: Mapping[str, Sequence[Place]],
 ) -> Iterator[Hit]:
     """Yield a hit for each chunk that was taken.
 
@@ -256,5 +262,5 @@ def hits(
             section=chunk.section_at(start),
             anchor=anchor_of(chunk.source or "", start),
             part=part,
-            also=also.get(chunk.id, ()),
+            also=tuple(also.get(chunk.id, ())),
         )

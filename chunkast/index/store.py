@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -14,10 +14,9 @@ from chunkast.files.database import index_command
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema, stored_vectors
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
-from chunkast.index.copies import copies_among
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import Matrix, fused
-from chunkast.index.ranking import Candidate, matches, ranked
+from chunkast.index.ranking import Candidate, ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
@@ -417,23 +416,18 @@ class Store:
             if expand is not None:
                 outline_of = cache(partial(stored.outline, chunker=chunker or stored.chunker()))
                 selection = ExpandedChunks(find_parts, outline_of, expand)
-            scores = matches(self._connection, query, within)
-            ranking = self._ranked(query, scores, vector, within)
-            taken = take_best(ranking, budget, limit, selection)
-            joined = ranking if isinstance(ranking, list) else ()
-            numbers = {*scores, *(each.number for each in joined)}
-            also = copies_among(self._connection, numbers, taken)
+            ranking = self._ranked(query, vector, within)
+            also = take_best(ranking, budget, limit, selection)
             return list(hits(selection, query, stored.anchor, also))
 
     def _ranked(
         self,
         query: str,
-        scores: Mapping[int, float],
         vector: Iterable[float] | None,
         within: str | None,
     ) -> Iterable[Candidate]:
         """Return the chunks for a query, best first, ranked by words or by words and vectors."""
-        by_words = ranked(self._connection, query, scores)
+        by_words = ranked(self._connection, query, within)
         model = self._completed().get(MODEL, "")
         if vector is None or not size_of(self._connection, model):
             return by_words
