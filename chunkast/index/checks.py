@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from chunkast.index.connection import DamageError
-from chunkast.index.rows import COLUMNS, SELECT, checksum_of, read_row
+from chunkast.index.rows import SELECT, read_row
 from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, copy_of, version_of
 from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_vector
 from chunkast.text.source_map import encode
@@ -156,40 +156,43 @@ def json_setting(settings: Mapping[str, str], name: str) -> dict[str, Any]:
     return value
 
 
+class SavedChunk(NamedTuple):
+    """The fields of a chunk that a write plan needs."""
+
+    id: str
+    content_hash: str
+    embed_hash: str
+
+
 class Saved(NamedTuple):
     """A document that could be read from a damaged or older database.
 
     text: the text, or ``None`` if it is damaged or not stored.
-    rows: the values of each undamaged chunk, for ``COLUMNS``.
     """
 
     source: str
     text_hash: str
     text: str | None
-    rows: list[tuple[Any, ...]]
+    chunks: list[SavedChunk]
 
 
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
-    """Return the documents and undamaged chunks of a damaged or older database.
+    """Return the documents of a damaged or older database.
 
-    They tell which chunks already have a vector. Nothing is returned after the first place that
-    SQLite cannot read.
+    Their chunks tell which texts already have a vector. Nothing is returned after the first place
+    that SQLite cannot read.
     """
     saved: dict[int, Saved] = {}
     with suppress(KeyError), _any_text(connection, []):
-        if not {"documents", "chunks"} <= _tables(connection).keys():
-            return []
-        for row in _rows(connection, "documents"):
+        rows = connection.execute("SELECT * FROM documents ORDER BY number")
+        names = [name for name, *_ in rows.description]
+        for row in (dict(zip(names, values, strict=True)) for values in rows):
             source, stored, text = row["source"], row["text_hash"], row.get("text")
             whole = text is not None and text_hash(encode(str(text))) == stored
             saved[row["number"]] = Saved(source, stored, text if whole else None, [])
-        for row in _rows(connection, "chunks"):
-            values = tuple(row.get(name) for name in COLUMNS)
-            with suppress(DamageError, KeyError):
-                document = saved[row["document"]]
-                read_row((row["number"], *document[:2], *values))
-                checksum = checksum_of(*document[:2], values[:-1])
-                document.rows.append((*values[:-1], checksum))
+        query = "SELECT document, id, content_hash, embed_hash FROM chunks ORDER BY number"
+        for document, *hashes in connection.execute(query):
+            saved[document].chunks.append(SavedChunk(*hashes))
     return [*saved.values()]
 
 
@@ -214,13 +217,6 @@ def _vectors_of_version_8(connection: sqlite3.Connection) -> Iterator[StoredVect
         size = len(data) // len(texts)
         for at, text in enumerate(texts):
             yield StoredVector(model, text, data[at * size : (at + 1) * size])
-
-
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, whose columns may be those of an earlier version."""
-    rows = connection.execute(f"SELECT * FROM {table} ORDER BY number")  # noqa: S608
-    names = [name for name, *_ in rows.description]
-    yield from (dict(zip(names, row, strict=True)) for row in rows)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from chunkast.index.connection import DamagedFileError, DamageError, store_error
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import Matrix, fused
 from chunkast.index.ranking import Candidate, ranked
-from chunkast.index.rows import JOINED, read_row
+from chunkast.index.rows import SELECT, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
 from chunkast.index.stored_vectors import MODEL, StoredVector, size_of
@@ -193,7 +193,7 @@ class Store:
         """
         marks = ", ".join("?" * len(numbers))
         query = (
-            f"{JOINED} WHERE chunks.number IN ({marks}) AND embed_hash NOT IN "  # noqa: S608  (marks)
+            f"{SELECT} WHERE chunks.number IN ({marks}) AND embed_hash NOT IN "  # noqa: S608  (marks)
             "(SELECT embed_hash FROM text_vectors WHERE model = ?) ORDER BY chunks.number"
         )
         # Each row is checked as it is read; checking the whole file for each batch takes too long.
@@ -334,7 +334,7 @@ class Store:
             if not self._connection.in_transaction:
                 self._check()
             names = [] if source is None else [without_surrogates(source)]
-            query = f"{JOINED} {'WHERE source = ?' if names else ''} ORDER BY source, position"
+            query = f"{SELECT} {'WHERE source = ?' if names else ''} ORDER BY source, position"
             for row in self._connection.execute(query, names):
                 yield read_row(row)[2]
 
@@ -342,7 +342,7 @@ class Store:
         """Return the chunk with this id; raises ``StoreError`` if there is none."""
         with self._snapshot():
             self._completed()
-            query = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
+            query = f"{SELECT} WHERE chunks.id = ? ORDER BY chunks.number"
             row = self._connection.execute(query, (without_surrogates(chunk_id),)).fetchone()
             if row is None:
                 raise StoreError(self.path, f"has no chunk {chunk_id!r}")

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
 from chunkast.index.remembered import options_of
-from chunkast.index.rows import COLUMNS, values_of
+from chunkast.index.rows import COLUMNS, SELECT, read_row, values_of
 from chunkast.index.schema import INSERT_WORDS
 from chunkast.index.stored_vectors import MODEL, missing
 from chunkast.index.terms import path_words, terms
 from chunkast.model import Chunk
-from chunkast.sources.jupyter import Notebook
+from chunkast.sources.jupyter import Notebook, is_notebook, notebook_in
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
@@ -33,15 +32,9 @@ __all__ = (
     "index_document",
 )
 
-_COLUMN_NAMES: Final = ", ".join(COLUMNS)
-# A chunk keeps its number, which is NULL for a new chunk, and any columns that are not ours.
 _PUT_CHUNK: Final = (
-    f"INSERT INTO chunks (number, document, {_COLUMN_NAMES}) "  # noqa: S608  (constants)
-    f"VALUES (?, ?{', ?' * len(COLUMNS)}) ON CONFLICT (number) DO UPDATE "
-    f"SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)}"
-)
-_SELECT_CHUNKS: Final = (
-    f"SELECT number, {_COLUMN_NAMES} FROM chunks WHERE document = ? ORDER BY position"  # noqa: S608
+    f"INSERT INTO chunks (document, {', '.join(COLUMNS)}) "  # noqa: S608  (constants)
+    f"VALUES (?{', ?' * len(COLUMNS)})"
 )
 _PUT_DOCUMENT: Final = """
     INSERT INTO documents (source, text_hash, fingerprint, chunks, text) VALUES (?, ?, ?, ?, ?)
@@ -139,38 +132,18 @@ class IndexReport:
         )
 
 
-class _Row(NamedTuple):
-    """The values of a chunk for ``COLUMNS``, with its row number if it is stored."""
+def _words(chunk: Chunk, source: str) -> tuple[str, str]:
+    """Return the titles and the text of a chunk in the form in which they are indexed.
 
-    id: str
-    content_hash: str
-    embed_hash: str
-    values: tuple[Any, ...]
-    number: int | None = None
-
-    @classmethod
-    def of(cls, values: tuple[Any, ...], number: int | None = None) -> _Row:
-        id_, content_hash, embed_hash, *_ = values
-        return cls(id_, content_hash, embed_hash, values, number)
-
-    @property
-    def state_hash(self) -> str:
-        # ``sections``, the last column but the checksum, may be NULL in an earlier version's index.
-        return sha256(encode(repr(self.values[:-2]))).hexdigest()
-
-    def words(self, source: str) -> tuple[str, str]:
-        """Return the titles and the text of the chunk in the form in which they are indexed.
-
-        If the embedded text does not contain the chunk's text, the embedded text is indexed
-        instead. The titles of the chunk's own sections are included twice, and the path of the
-        document counts as a title.
-        """
-        stored = dict(zip(COLUMNS, self.values, strict=True))
-        sections = json.loads(stored["sections"] or "[]")
-        paths = [path for _, path in sections] or [json.loads(stored["headings"])]
-        titles = [*dict.fromkeys(chain(*paths)), *(path[-1] for path in paths if path)]
-        titles.append(path_words(source))
-        return terms(" ".join(titles)), terms(stored["embed_text"] or stored["text"])
+    If the embedded text does not contain the chunk's text, the embedded text is indexed instead.
+    The titles of the chunk's own sections are included twice, and the path of the document counts
+    as a title.
+    """
+    paths = chunk.sections or (chunk.headings,)
+    titles = [*dict.fromkeys(chain(*paths)), *(path[-1] for path in paths if path)]
+    titles.append(path_words(source))
+    text = chunk.text if chunk.text in chunk.embed_text else chunk.embed_text
+    return terms(" ".join(titles)), terms(text)
 
 
 class Writing:
@@ -188,12 +161,12 @@ class Writing:
     ) -> None:
         """Begin with the stored documents, or with those ``saved`` from a database before it.
 
-        Saved documents are chunked again, unless their files cannot be read. Without ``chunker``,
-        documents can only be removed.
+        Saved documents are chunked again. Without ``chunker``, documents can only be removed.
         """
         self._connection = connection
         self._before = settings
         self.settings = dict(settings)
+        self._chunker = chunker
         self._fingerprint = ""
         if chunker is not None:
             encoding = chunker.counter.name
@@ -203,15 +176,14 @@ class Writing:
             self._fingerprint = fingerprint(chunker.config, encoding)
         self.report = IndexReport()
         self._counted: set[str] = set()
-        for document in saved:
-            values = document.source, document.text_hash, "", len(document.rows), document.text
-            number = connection.execute(_PUT_DOCUMENT, values).lastrowid
-            for row in document.rows:
-                self._insert(number, document.source, _Row.of(row))
+        self._saved = {document.source: document for document in saved}
+        for document in self._saved.values():
+            connection.execute(_PUT_DOCUMENT, (*document[:2], "", 0, document.text))
         rows = connection.execute("SELECT source, number, text_hash, fingerprint FROM documents")
         # The number, the hash of the text and the fingerprint of each document, by source.
         self._stored: dict[str, list[Any]] = {source: values for source, *values in rows}
         (self._chunks_before,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
+        self._chunks_before += sum(len(document.chunks) for document in self._saved.values())
         # The id of a chunk with a vector, by the hash of the embedded text: chunks before this
         # run, read when the first document changes, and new chunks.
         self._vectors: dict[str, str] | None = None
@@ -238,10 +210,7 @@ class Writing:
         inserted = self._connection.execute(_PUT_DOCUMENT, (source, *values, text)).lastrowid
         number = self._stored[source][0] if source in self._stored else inserted
         self.report.written += 1
-        pairs = zip(document.chunks, document.own_token_counts, strict=True)
-        hashed = document.text_hash
-        rows = [_Row.of(values_of(chunk, own, source, hashed)) for chunk, own in pairs]
-        self._replace_chunks(number, source, rows)
+        self._replace_chunks(number, source, document.chunks, document.own_token_counts)
 
     def _count(self, source: str) -> str:
         """Count a document of the run, and return its source as it is stored.
@@ -258,11 +227,14 @@ class Writing:
     def remove(self, source: str) -> None:
         """Remove a stored document and its chunks."""
         number = self._stored[source][0]
-        self._replace_chunks(number, source, [])
+        self._replace_chunks(number, source, (), ())
         self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
 
     def finish(self) -> None:
         """Store the settings, and complete the report."""
+        for source, saved in list(self._saved.items()):
+            # It was not passed in this run.
+            self._rechunk(source, saved.text)
         settings = self.settings
         if self._vectors is not None or DIGEST not in settings:
             settings[DIGEST] = digest_of(self._connection)
@@ -274,6 +246,14 @@ class Writing:
         report.digest = settings[DIGEST]
         if settings.get(MODEL):
             self._list_unembedded(settings[MODEL])
+
+    def _rechunk(self, source: str, text: str | None) -> None:
+        """Chunk a document again that is only known from an earlier state of the index."""
+        if text is None or self._chunker is None:
+            self.remove(source)
+            return
+        document = (is_notebook(source) and notebook_in(text, source)) or text
+        self.put(index_document(self._chunker, source, document))
 
     def _list_unembedded(self, model: str) -> None:
         """Replace the report's ``embed`` with a chunk for each text without a vector."""
@@ -287,35 +267,31 @@ class Writing:
         reuse = self.report.reuse.items()
         self.report.reuse = {new: holder for new, holder in reuse if new not in listed}
 
-    def _replace_chunks(self, document: int | None, source: str, current: list[_Row]) -> None:
-        """Replace the stored chunks of a document with the ``current`` chunks.
-
-        Only chunks that differ are written, and the full-text index is updated only if their words
-        differ.
-        """
+    def _replace_chunks(
+        self,
+        document: int | None,
+        source: str,
+        current: Sequence[Chunk],
+        own_token_counts: Sequence[int],
+    ) -> None:
+        """Replace the stored chunks of a document with the ``current`` chunks."""
         execute = self._connection.execute
         if self._vectors is None:
             # If several chunks have the same vector, the first one is used.
             pairs = execute("SELECT embed_hash, id FROM chunks ORDER BY number DESC")
             self._vectors = dict(pairs.fetchall())
-        rows = execute(_SELECT_CHUNKS, (document,))
-        prior = [_Row.of(tuple(values), number) for number, *values in rows]
+            self._vectors |= {
+                chunk.embed_hash: chunk.id for each in self._saved.values() for chunk in each.chunks
+            }
+        rows = execute(f"{SELECT} WHERE document = ? ORDER BY position", (document,)).fetchall()
+        before = [(number, chunk) for number, _, chunk in map(read_row, rows)]
+        saved = self._saved.pop(source, None)
+        prior = saved.chunks if saved else [chunk for _, chunk in before]
         self.report.add(plan_among(current, prior, self._vectors.get, self._embedded))
-        known = {row.id: row for row in prior}
-        for row in current:
-            before = known.pop(row.id, None)
-            if before is None:
-                self._insert(document, source, row)
-            elif row.values != before.values:
-                execute(_PUT_CHUNK, (before.number, document, *row.values))
-                old, new = before.words(source), row.words(source)
-                if new != old:
-                    execute(_DELETE_WORDS, (before.number, *old))
-                    execute(INSERT_WORDS, (before.number, *new))
-        for row in known.values():
-            execute(_DELETE_WORDS, (row.number, *row.words(source)))
-            execute("DELETE FROM chunks WHERE number = ?", (row.number,))
-
-    def _insert(self, document: int | None, source: str, row: _Row) -> None:
-        number = self._connection.execute(_PUT_CHUNK, (None, document, *row.values)).lastrowid
-        self._connection.execute(INSERT_WORDS, (number, *row.words(source)))
+        for number, chunk in before:
+            execute(_DELETE_WORDS, (number, *_words(chunk, source)))
+        execute("DELETE FROM chunks WHERE document = ?", (document,))
+        for chunk, own in zip(current, own_token_counts, strict=True):
+            values = values_of(chunk, own, source)
+            row = execute(_PUT_CHUNK, (document, *values)).lastrowid
+            execute(INSERT_WORDS, (row, *_words(chunk, source)))
