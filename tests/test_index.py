@@ -26,7 +26,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkast import (
-    ChunkastWarning,
     ChunkConfig,
     Chunker,
     ConfigError,
@@ -264,7 +263,6 @@ def assert_hits_are_apart(hits: list[Hit], corpus: dict[str, str], budget: int) 
         seen |= span
 
 
-@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 @pytest.mark.parametrize(
     "budget",
     [*(pytest.param(budget, marks=pytest.mark.slow) for budget in (1, 50, 2_000, 10**6)), 300],
@@ -318,7 +316,6 @@ def test_a_search_has_a_limit_and_a_place() -> None:
         assert store.search("one", within="docs/*") == []
 
 
-@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 @given(
     st.lists(documents(), min_size=1, max_size=3),
     st.integers(1, 60),
@@ -376,10 +373,7 @@ def test_a_part_of_a_chunk_that_exceeds_the_budget_is_a_hit(
         [chunk] = store.chunks()
         for expand in (None, 2_000):
             if text is None:
-                with pytest.warns(
-                    ChunkastWarning, match=r"1 larger than .* 4 tokens.* long\.md:1-"
-                ):
-                    assert store.search(query, budget, expand=expand) == []
+                assert store.search(query, budget, expand=expand) == []
                 continue
             [hit] = store.search(query, budget, expand=expand)
             assert (hit.text, hit.part, hit.id) == (text, True, chunk.id)
@@ -400,8 +394,7 @@ def test_smaller_hits_follow_a_part() -> None:
 
 def test_parts_need_a_known_counter() -> None:
     with filled({"long.md": LONG}, max_tokens=4_000, overlap=0, encoding=len) as store:
-        with pytest.warns(ChunkastWarning, match="raise the budget"):
-            assert store.search("ferry", 300) == []
+        assert store.search("ferry", 300) == []
         [hit] = store.search("ferry", 300, chunker=Chunker(encoding=len, max_tokens=4_000))
         assert hit.part
         assert len(hit.text) == hit.token_count <= 300
@@ -424,7 +417,6 @@ SENTENCES = st.lists(
 )
 
 
-@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 @given(
     st.lists(st.tuples(st.sampled_from(["", "# A ferry\n\n"]), SENTENCES), min_size=1, max_size=8),
     st.integers(1, 200),
@@ -447,7 +439,6 @@ def test_a_part_has_whole_sentences(
             assert hit.text.startswith(("Ferry", "# A ferry"))
 
 
-@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 def test_a_hit_names_its_anchor_and_grows() -> None:
     guide = (
         "# Guide\n\n## Install\n\nWith pip.\n\n## Use {#calls}\n\nCall it.\n\n# Notes\n\n## Install\n\n"

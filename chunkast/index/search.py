@@ -9,7 +9,6 @@ from functools import cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
-from chunkast.errors import warn
 from chunkast.index.copies import Place, copy_keys, place_of
 from chunkast.index.parts import Parts, Span, passage_of
 from chunkast.index.ranking import Candidate, best_section
@@ -31,8 +30,7 @@ class Hit:
 
     id: the chunk's id.
     source: the document's name.
-    text: the chunk's text, without its overlap if the previous chunk is also a hit or the overlap
-        does not fit; or the expanded text.
+    text: the chunk's text without its overlap, or the expanded text.
     start_index: the start of ``text`` in the document, a character index from 0.
     end_index: the end of ``text`` in the document, an exclusive character index.
     start_line: the line in which ``text`` begins, from 1.
@@ -84,7 +82,7 @@ class Taken(NamedTuple):
 
 
 class WholeChunks:
-    """The chunks that a search has taken, without any overlap that repeats another taken chunk.
+    """The chunks that a search has taken, without their overlap.
 
     ``taken`` contains the chunks by their places, best first. ``find_parts`` is called when a chunk
     does not fit; if it returns ``None``, these chunks are not taken.
@@ -99,56 +97,34 @@ class WholeChunks:
     def take(self, candidate: Candidate, room: int) -> int | None:
         """Take a chunk, or a part of it, if it fits in ``room`` tokens.
 
-        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. If the
-        next chunk of the document has already been taken, its overlap is now omitted, so the tokens
-        of that overlap are subtracted from the result.
+        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken.
         """
-        source, index = candidate.place
-        following, saved = self.taken.get((source, index + 1)), 0
-        if following is not None and not following.part:
-            shortened = following._replace(passage=_whole(following.candidate, overlap=False))
-            saved = following.passage.tokens - shortened.passage.tokens
-        overlap = (source, index - 1) not in self.taken
-        if overlap and candidate.chunk.token_count - saved > room:
-            overlap = False
-        passage = _whole(candidate, overlap=overlap)
-        if passage.tokens - saved > room:
-            return self._take_part(candidate, self._free(candidate)[0], room)
-        self.taken[candidate.place] = Taken(candidate, passage)
-        if saved:
-            self.taken[source, index + 1] = shortened
-        return passage.tokens - saved
+        return self._take(candidate, _own(candidate), _own_span(candidate), room)
 
-    def _take_part(self, candidate: Candidate, free: Span, room: int) -> int | None:
-        """Take the best part of a chunk in the span ``free``, as :meth:`take`."""
-        if self._misses == _MAX_MISSES or room < 1 or free[0] >= free[1]:
-            return None
-        parts = self._find_parts()
-        passage = None if parts is None else parts.best(candidate.chunk, free, room)
-        if passage is None:
-            self._misses += 1
-            return None
-        self.taken[candidate.place] = Taken(candidate, passage, part=True)
+    def _take(self, candidate: Candidate, passage: Passage, free: Span, room: int) -> int | None:
+        """Take a passage if it fits, else the best part of the chunk in the span ``free``."""
+        part = passage.tokens > room
+        if part:
+            if self._misses == _MAX_MISSES or room < 1 or free[0] >= free[1]:
+                return None
+            parts = self._find_parts()
+            found = None if parts is None else parts.best(candidate.chunk, free, room)
+            if found is None:
+                self._misses += 1
+                return None
+            passage = found
+        self.taken[candidate.place] = Taken(candidate, passage, part)
         return passage.tokens
 
-    def _free(self, candidate: Candidate) -> tuple[Span, Span]:
-        """Return the span of a chunk's own text, and of the document around it, without passages."""
-        source, end = candidate.chunk.source, candidate.chunk.end_index
-        start = candidate.chunk.start_index + candidate.chunk.overlap
-        others = [each.passage for each in self.taken.values() if each.passage.source == source]
-        ends = (each.end_index for each in others if each.start_index <= start)
-        starts = (each.start_index for each in others if each.start_index > start)
-        gap = Span(max(ends, default=0), min(starts, default=maxsize))
-        return Span(max(start, gap.start_index), min(end, gap.end_index)), gap
 
-
-def _whole(candidate: Candidate, *, overlap: bool) -> Passage:
-    """Return a chunk as a passage, including its overlap if ``overlap`` is true."""
+def _own_span(candidate: Candidate) -> Span:
     chunk = candidate.chunk
-    if overlap:
-        return passage_of(chunk, (chunk.start_index, chunk.end_index), chunk.token_count)
-    own = chunk.start_index + chunk.overlap, chunk.end_index
-    return passage_of(chunk, own, candidate.own_tokens)
+    return Span(chunk.start_index + chunk.overlap, chunk.end_index)
+
+
+def _own(candidate: Candidate) -> Passage:
+    """Return a chunk without its overlap as a passage."""
+    return passage_of(candidate.chunk, _own_span(candidate), candidate.own_tokens)
 
 
 class ExpandedChunks(WholeChunks):
@@ -179,15 +155,19 @@ class ExpandedChunks(WholeChunks):
             return None
         outline = self._outline_of(candidate.chunk.source or "")
         if outline is None:
-            passage = _whole(candidate, overlap=False)
+            passage = _own(candidate)
         else:
             passage = outline.expand(free, min(self._most, room), inside=gap)
-        if passage.tokens > room:
-            return self._take_part(candidate, free, room)
-        if not passage.text:
-            return None
-        self.taken[candidate.place] = Taken(candidate, passage)
-        return passage.tokens
+        return self._take(candidate, passage, free, room) if passage.text else None
+
+    def _free(self, candidate: Candidate) -> tuple[Span, Span]:
+        """Return the span of a chunk's own text, and of the document around it, without passages."""
+        source, (start, end) = candidate.chunk.source, _own_span(candidate)
+        others = [each.passage for each in self.taken.values() if each.passage.source == source]
+        ends = (each.end_index for each in others if each.start_index <= start)
+        starts = (each.start_index for each in others if each.start_index > start)
+        gap = Span(max(ends, default=0), min(starts, default=maxsize))
+        return Span(max(start, gap.start_index), min(end, gap.end_index)), gap
 
 
 def take_best(
@@ -197,11 +177,7 @@ def take_best(
 
     Copies of a chunk that was taken are skipped. Returns the places of the copies among the best
     chunks, by the id of the chunk that was taken.
-
-    Issues a ``ChunkastWarning`` if the best chunks exceed the whole budget and have no part that
-    fits, so that a worse hit is not mistaken for the best.
     """
-    larger: list[Candidate] = []
     # The id of the chunk that was taken, by the keys of its copies.
     taken: dict[Hashable, str] = {}
     also: defaultdict[str, list[Place]] = defaultdict(list)
@@ -221,15 +197,6 @@ def take_best(
         if more is not None:
             taken |= dict.fromkeys(keys, candidate.chunk.id)
             used += more
-        elif candidate.own_tokens > budget and not selection.taken:
-            larger.append(candidate)
-    if larger:
-        best = larger[0].chunk
-        warn(
-            f"skipped better hits: {len(larger)} larger than the budget of {budget:,} tokens, the "
-            f"best of them {best.source}:{best.start_line}-{best.end_line} with "
-            f"{best.token_count:,}; raise the budget"
-        )
     return also
 
 

@@ -393,10 +393,9 @@ class Store:
         """Return the best hits for ``query`` that fit a token budget, best first.
 
         Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the best
-        100 chunks are joined with the 100 whose vectors are nearest, by reciprocal rank fusion. A
-        hit omits its overlap if the previous chunk is also a hit. Of a chunk that exceeds the
-        remaining budget, the part around the best match is returned: see :attr:`Hit.part`. Copies
-        are one hit: see :attr:`Hit.also`.
+        100 chunks are joined with the 100 whose vectors are nearest, by reciprocal rank fusion. Hits
+        have no overlap. Of a chunk that exceeds the remaining budget, the part around the best match
+        is returned: see :attr:`Hit.part`. Copies are one hit: see :attr:`Hit.also`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.

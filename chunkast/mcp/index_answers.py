@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Annotated, Final
-from warnings import catch_warnings, simplefilter
 
 from pydantic import Field
 
-from chunkast.errors import ChunkastWarning, ConfigError
+from chunkast.errors import ConfigError
 from chunkast.index.parts import Span
 from chunkast.index.terms import content_words
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable, section_path
@@ -170,9 +169,7 @@ class Answers:
         for _ in range(_ATTEMPTS):
             if budget < 1:
                 return []
-            with catch_warnings():
-                simplefilter("ignore", ChunkastWarning)
-                hits = search(budget)
+            hits = search(budget)
             excess = tokens(hits) - most
             if excess <= 0:
                 return hits
