@@ -74,9 +74,9 @@ def stoppable() -> Iterator[None]:
         for number in taken:
             signal.signal(number, stop)
         yield
-    except Exception:
+    except (Exception, KeyboardInterrupt) as error:
         # Interrupted code may raise an exception of its own.
-        if arrived:
+        if arrived and not isinstance(error, Stopped):
             raise Stopped(arrived[0]) from None
         raise
     finally:

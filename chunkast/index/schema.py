@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from chunkast.errors import StoreError
 from chunkast.files.database import SUFFIXES, index_command
-from chunkast.index.connection import Connection, store_errors
+from chunkast.index.connection import store_errors
 from chunkast.index.rows import COLUMNS
 
 __all__ = (
@@ -20,8 +20,6 @@ __all__ = (
     "VERSION",
     "WORDS_TABLE",
     "connect",
-    "copy_of",
-    "discard",
     "empty",
     "is_index",
     "lock",
@@ -35,6 +33,9 @@ _APPLICATION_ID: Final = 0x63686E6B
 # The start of every SQLite file, and the place of the application id in it.
 _MAGIC: Final = b"SQLite format 3\0"
 _ID_PLACE: Final = slice(68, 72)
+# The number of SQLite's virtual machine instructions between two checks for signals: a few
+# milliseconds.
+_INSTRUCTIONS_PER_CHECK: Final = 100_000
 # Seconds between two attempts to take a lock that another process holds.
 _RETRY_DELAY_S: Final = 0.05
 
@@ -78,7 +79,7 @@ _SCHEMA: Final = (
 )
 
 
-def connect(path: str, *, create: bool = False, read_only: bool = False) -> Connection:
+def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
     """Open the index at ``path``, and return the connection.
 
     With ``create``, a missing file is created. The path ":memory:" always starts with an empty
@@ -93,7 +94,7 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
     with store_errors(path):
         connection = _open(path, read_only=read_only)
     try:
-        with store_errors(path, connection):
+        with store_errors(path):
             if _is_new(connection, path, create=create, read_only=read_only):
                 _create(connection)
     except BaseException:
@@ -119,33 +120,7 @@ def remove_files(path: str) -> None:
             Path(f"{path}{suffix}").unlink()
 
 
-def discard(path: str) -> None:
-    """Remove the files of an index that no run has completed, unless another run is in progress."""
-    if not Path(path).exists():
-        return
-    try:
-        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
-            settings = "SELECT count(*) FROM settings"
-            if ("settings",) in tables and connection.execute(settings).fetchone() != (0,):
-                return
-            connection.execute("ROLLBACK")
-    except sqlite3.DatabaseError as error:
-        # On a full disk even reading may fail.
-        if not any(part in str(error) for part in ("full", "disk I/O", "unable to open")):
-            return
-    remove_files(path)
-
-
-def copy_of(connection: sqlite3.Connection) -> Connection:
-    """Return a copy of a database, in a temporary file if it is large."""
-    copy = _set_up("", patience_ms=0)
-    connection.backup(copy)
-    return copy
-
-
-def _open(path: str, *, read_only: bool) -> Connection:
+def _open(path: str, *, read_only: bool) -> sqlite3.Connection:
     try:
         if path == ":memory:" or not read_only:
             return _set_up(path, patience_ms=500)
@@ -163,12 +138,12 @@ def _open(path: str, *, read_only: bool) -> Connection:
     return _set_up(f"{uri}?immutable=1", patience_ms=10_000)
 
 
-def _set_up(name: str, *, patience_ms: int) -> Connection:
+def _set_up(name: str, *, patience_ms: int) -> sqlite3.Connection:
     """Connect to a database, read from it once to detect errors, and return the connection."""
-    connection = sqlite3.connect(
-        name, uri=name.startswith("file:"), isolation_level=None, factory=Connection
-    )
+    connection = sqlite3.connect(name, uri=name.startswith("file:"), isolation_level=None)
     try:
+        # Python runs the handlers of signals during a query only if SQLite calls back.
+        connection.set_progress_handler(lambda: 0, _INSTRUCTIONS_PER_CHECK)
         connection.execute(f"PRAGMA busy_timeout = {patience_ms}")
         connection.execute("PRAGMA foreign_keys = ON")
         # Functions in the schema of a foreign file are not run, and its pages are checked.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from pathlib import Path
 from struct import unpack
 from typing import TYPE_CHECKING, Any, overload
 
@@ -43,11 +42,9 @@ class Store:
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
         """Open the index at ``path``; with ``create``, create it if it is missing.
 
-        :meth:`close` removes a newly created index if nothing was written to it. Raises
-        ``StoreError`` if the index cannot be opened; see :func:`connect`.
+        Raises ``StoreError`` if the index cannot be opened; see :func:`connect`.
         """
         self.path = path
-        self._made = create and path != ":memory:" and not Path(path).exists()
         # The state of the file that was last checked, and the last outline in that state.
         self._checked_state: int | None = None
         self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
@@ -56,28 +53,12 @@ class Store:
         # The error of a file that SQLite cannot open; the next write creates it again.
         self._damage: DamagedFileError | None = None
         try:
-            self._connect(create=create, read_only=read_only)
+            self._connection = schema.connect(path, create=create, read_only=read_only)
         except DamagedFileError as error:
             if read_only or not schema.is_index(path):
                 raise
             self._damage = error
             self._connection = schema.connect(":memory:", create=True)
-        except BaseException:
-            if self._made:
-                schema.discard(path)
-            raise
-
-    def _connect(self, *, create: bool, read_only: bool = False) -> None:
-        self._connection = schema.connect(self.path, create=create, read_only=read_only)
-        self._file = self._file_there()
-
-    def _file_there(self) -> tuple[int, int]:
-        """Return the device and inode numbers of the file at ``path``, or 0 if there is none."""
-        try:
-            status = Path(self.path).stat()
-        except FileNotFoundError:
-            return 0, 0
-        return status.st_dev, status.st_ino
 
     def __enter__(self) -> Store:  # noqa: PYI034  (typing.Self is newer than Python 3.10)
         return self
@@ -86,11 +67,8 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the index; remove it if it was newly created and nothing was written to it."""
+        """Close the index."""
         self._connection.close()
-        if self._made:
-            self._made = False
-            schema.discard(self.path)
 
     # Writing
 
@@ -222,7 +200,7 @@ class Store:
     def _changing(self) -> Iterator[None]:
         """Run a transaction that changes vectors in a ``with`` block."""
         self._matrix = None
-        with store_errors(self.path, self._connection):
+        with store_errors(self.path):
             schema.lock(self._connection)
             with self._connection:
                 yield
@@ -243,28 +221,18 @@ class Store:
         writing, ``on_wait`` is called, and the transaction waits. Raises ``StoreError`` if the index
         cannot be written.
         """
-        stored = self._connection
-        if dry_run:
-            with store_errors(self.path, stored):
-                self._connection = schema.copy_of(stored)
         self._checked_state = None
         try:
-            with store_errors(self.path, self._connection):
+            with store_errors(self.path):
                 run = self._begin(chunker, on_wait, dry_run=dry_run)
                 if model:
                     run.settings[MODEL] = without_surrogates(model)
-            # At the end of the block, SQLite stores the changes, or drops them after an exception.
-            with store_errors(self.path, self._connection), self._connection:
                 yield run
                 run.finish()
+                if not dry_run:
+                    self._connection.commit()
         finally:
-            if dry_run:
-                self._connection.close()
-                self._connection = stored
-            else:
-                self._connection.rollback()
-        if self._file != self._file_there():
-            raise StoreError(self.path, "was removed while it was written; run this again")
+            self._connection.rollback()
 
     def _begin(
         self, chunker: Chunker | None, on_wait: Callable[[], None], *, dry_run: bool
@@ -276,7 +244,7 @@ class Store:
         settings: dict[str, str] = {}
         whole = self._damage is None
         if whole:
-            self._lock(on_wait)
+            schema.lock(self._connection, on_wait)
             reasons = checks.rebuild_reasons(self._connection)
             settings = checks.settings_of(self._connection)
             if reasons:
@@ -299,20 +267,8 @@ class Store:
         self._connection.close()
         schema.remove_files(self.path)
         self._damage = None
-        self._connect(create=True)
-        self._lock(on_wait)
-
-    def _lock(self, on_wait: Callable[[], None]) -> None:
-        """Begin a write transaction in the file that is currently at ``path``.
-
-        If another process removes the opened file during the wait, because its own first run has
-        failed, the index is created again.
-        """
+        self._connection = schema.connect(self.path, create=True)
         schema.lock(self._connection, on_wait)
-        while self._file != self._file_there():
-            self._connection.close()
-            self._connect(create=True)
-            schema.lock(self._connection, on_wait)
 
     def faults(self) -> list[str]:
         """Check the whole index and return a list of its faults, one sentence each.
@@ -330,7 +286,7 @@ class Store:
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
         """Yield all chunks in order, or only the chunks of the document ``source``."""
         self._check_version()
-        with store_errors(self.path, self._connection):
+        with store_errors(self.path):
             if not self._connection.in_transaction:
                 self._check()
             names = [] if source is None else [without_surrogates(source)]
@@ -546,7 +502,7 @@ class Store:
     def _snapshot(self, *, check: bool = True) -> Iterator[None]:
         """Let all statements in a ``with`` block read the same state of the index."""
         self._check_version()
-        with store_errors(self.path, self._connection):
+        with store_errors(self.path):
             self._connection.execute("BEGIN")
             try:
                 if check:
