@@ -331,13 +331,17 @@ def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
     [
         (f"PRAGMA user_version = {VERSION - 1}", "its schema has version", 0),
         ("UPDATE documents SET text = 'x'", "the text of a.md is damaged", 0),
-        ("DROP TABLE search", "its table search", 0),
+        ("DROP TABLE search", "its schema lacks CREATE VIRTUAL TABLE search", 0),
         *(
             (f"UPDATE text_vectors SET {change} WHERE rowid = 1", "the vector of ", 1)  # noqa: S608
             for change in ("vector = zeroblob(length(vector))", "vector = 'x'", "model = 'other'")
         ),
-        ("DROP TABLE text_vectors", "its table text_vectors is missing", 3),
-        ("ALTER TABLE text_vectors ADD COLUMN more", "its table text_vectors differs", 0),
+        ("DROP TABLE text_vectors", "its schema lacks CREATE TABLE text_vectors", 3),
+        (
+            "ALTER TABLE text_vectors ADD COLUMN more",
+            "its schema lacks CREATE TABLE text_vectors",
+            0,
+        ),
     ],
 )
 def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
@@ -368,21 +372,6 @@ def test_a_search_refuses_damaged_vectors(tmp_path: Path, statement: str) -> Non
         connection.execute(statement)
     with Store(path) as store, pytest.raises(StoreError, match=r"damaged: .* rebuilds it"):
         store.search("soup", vector=vector_of("soup"))
-
-
-def test_vectors_of_a_file_that_cannot_be_written_move_to_a_new_one(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    filled({"a.md": GUIDE}, str(path)).close()
-    with closing(sqlite3.connect(path)) as connection:
-        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_by_place'"
-        (page,) = connection.execute(query).fetchone()
-        (size,) = connection.execute("PRAGMA page_size").fetchone()
-    data = bytearray(path.read_bytes())
-    data[(page - 1) * size : page * size] = b"\xff" * size
-    path.write_bytes(data)
-    faults, texts = rebuilt(str(path), [])
-    assert len(faults) == 1
-    assert texts == 0
 
 
 # Searching

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import SELECT, read_row
-from chunkast.index.schema import VECTORS_TABLE, VERSION, WORDS_TABLE, version_of
+from chunkast.index.schema import VERSION, difference, tables, version_of
 from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_vector
 from chunkast.text.source_map import encode
 
@@ -31,9 +31,9 @@ __all__ = (
 
 # The setting with the digest of all chunks. A completed run stores it.
 DIGEST: Final = "digest"
-# The tables of the schema, and those in which SQLite stores the full-text index.
-_SEARCH_TABLES: Final = ("search", "search_data", "search_idx", "search_docsize", "search_config")
-_TABLES: Final = frozenset({"settings", "documents", "chunks", "text_vectors", *_SEARCH_TABLES})
+_COUNTS: Final = """SELECT (SELECT coalesce(sum(chunks), 0) FROM documents),
+    (SELECT count(*) FROM chunks JOIN documents ON documents.number = chunks.document),
+    (SELECT count(*) FROM search_docsize)"""
 _CHECK_WORDS: Final = "INSERT INTO search (search) VALUES ('integrity-check')"
 
 
@@ -46,6 +46,7 @@ def quick_fault(connection: sqlite3.Connection) -> str:
     """Return a description of the first fault that a quick check finds, or an empty string.
 
     It checks the structure of the file, and whether all rows are there. It does not read texts.
+    Raises ``sqlite3.DatabaseError`` if SQLite could not repair the file.
     """
     return _structure_fault(connection, "quick_check") or _missing_rows(connection)
 
@@ -53,35 +54,16 @@ def quick_fault(connection: sqlite3.Connection) -> str:
 def _structure_fault(connection: sqlite3.Connection, check: str) -> str:
     (line,) = connection.execute(f"PRAGMA {check}(1)").fetchone()
     if line != "ok":
-        return " ".join(str(line).split())
-    tables = _tables(connection)
-    if missing := sorted(_TABLES - tables.keys()):
-        return f"its table {missing[0]} is missing"
-    for name, expected in (("search", WORDS_TABLE), ("text_vectors", VECTORS_TABLE)):
-        if tables[name] != expected:
-            return f"its table {name} differs from the schema"
-    return ""
-
-
-def _tables(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the statement that made each table, by name. A view in its place may be endless."""
-    query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
-    return dict(connection.execute(query).fetchall())
+        raise sqlite3.DatabaseError(f"malformed: {' '.join(str(line).split())}")
+    return difference(connection)
 
 
 def _missing_rows(connection: sqlite3.Connection) -> str:
-    total = 0
-    for source, expected, stored in connection.execute(
-        "SELECT source, documents.chunks, count(chunks.number) FROM documents "
-        "LEFT JOIN chunks ON chunks.document = documents.number GROUP BY documents.number"
-    ):
-        if stored != expected:
-            return f"{source}: {stored} of {expected} chunks are there"
-        total += stored
-    for table, kind in (("chunks", "chunks"), ("search_docsize", "entries in its full-text index")):
-        (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
-        if count != total:
-            return f"{count} {kind}, but its documents have {total} chunks"
+    expected, stored, words = connection.execute(_COUNTS).fetchone()
+    if stored != expected:
+        return f"{stored} of the {expected} chunks of its documents are there"
+    if words != expected:
+        return f"its full-text index has {words} entries for {expected} chunks"
     return ""
 
 
@@ -90,12 +72,11 @@ def faults(connection: sqlite3.Connection) -> list[str]:
 
     This reads the whole file. The words of the full-text index are not compared with the texts.
     """
-    if fault := _structure_fault(connection, "integrity_check"):
-        return [fault]
     listed: list[str] = []
     with _any_text(connection, listed):
+        if fault := _structure_fault(connection, "integrity_check"):
+            return [fault]
         listed.extend(_fault_lines(connection))
-    with _any_text(connection, listed):
         settings = settings_of(connection)
         if DIGEST not in settings:
             return listed or ["it was never completed"]
@@ -137,7 +118,7 @@ def _words_are_whole(connection: sqlite3.Connection) -> bool:
 def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the stored settings that can be read, by name; none if the table is damaged."""
     with suppress(sqlite3.DatabaseError):
-        if "settings" in _tables(connection):
+        if "settings" in tables(connection):
             return dict(connection.execute("SELECT name, value FROM settings"))
     return {}
 
@@ -197,7 +178,7 @@ def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
     """Return the undamaged vectors of a damaged or older database."""
     saved: list[StoredVector] = []
     with _any_text(connection, []):
-        if "vector_blocks" in _tables(connection):
+        if "vector_blocks" in tables(connection):
             saved.extend(_vectors_of_version_8(connection))
         for row in connection.execute(SELECT_VECTORS):
             with suppress(DamageError):
@@ -236,6 +217,7 @@ def _any_text(connection: sqlite3.Connection, errors: list[str]) -> Iterator[Non
 
 def rebuild_reasons(connection: sqlite3.Connection) -> list[str]:
     """Return the reasons why the database must be rebuilt before it is written; normally none."""
+    _structure_fault(connection, "quick_check")
     version = version_of(connection)
     if version != VERSION:
         return [f"its schema has version {version}, this chunkast writes version {VERSION}"]

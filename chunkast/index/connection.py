@@ -11,20 +11,14 @@ from typing import Final
 from chunkast.errors import StoreError
 from chunkast.files.database import index_command
 
-__all__ = ("DamageError", "DamagedFileError", "store_errors")
+__all__ = ("DamageError", "store_errors")
 
-# Parts of SQLite's messages about damaged files.
-_DAMAGE: Final = re.compile(
-    "malformed|corrupt|fts5|vtable constructor|Could not decode|no such (?:table|column)"
-)
+# Parts of SQLite's messages about damage that a rebuild repairs.
+_DAMAGE: Final = re.compile("fts5|vtable constructor|Could not decode|no such (?:table|column)")
 
 
 class DamageError(Exception):
     """An error for damaged data in the index; the message describes the damage."""
-
-
-class DamagedFileError(StoreError):
-    """An error for a file that SQLite cannot read because it is damaged."""
 
 
 @contextmanager
@@ -43,11 +37,11 @@ def store_errors(path: str) -> Iterator[None]:
         if "not a database" in reason:
             reason = f"not an index of chunkast ({reason}); give another file"
         elif _DAMAGE.search(reason):
-            raise DamagedFileError(path, _damaged(path, reason)) from error
+            reason = f"damaged: {reason}; {index_command(path)} rebuilds it"
+        elif "malformed" in reason or "corrupt" in reason:
+            reason = (
+                f"damaged: {reason}; delete it, and {index_command(path, 'PATHS')} makes it again"
+            )
         raise StoreError(path, reason) from error
     except DamageError as error:
-        raise StoreError(path, _damaged(path, str(error))) from None
-
-
-def _damaged(path: str, reason: str) -> str:
-    return f"damaged: {reason}; {index_command(path)} rebuilds it"
+        raise StoreError(path, f"damaged: {error}; {index_command(path)} rebuilds it") from None

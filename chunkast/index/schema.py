@@ -5,34 +5,29 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from chunkast.errors import StoreError
-from chunkast.files.database import SUFFIXES, index_command
+from chunkast.files.database import index_command
 from chunkast.index.connection import store_errors
 from chunkast.index.rows import COLUMNS
 
 __all__ = (
     "INSERT_WORDS",
-    "VECTORS_TABLE",
     "VERSION",
     "WORDS_TABLE",
     "connect",
+    "difference",
     "empty",
-    "is_index",
     "lock",
     "outdated",
-    "remove_files",
+    "tables",
     "version_of",
 )
 
 # SQLite's application id for chunkast files: "chnk".
 _APPLICATION_ID: Final = 0x63686E6B
-# The start of every SQLite file, and the place of the application id in it.
-_MAGIC: Final = b"SQLite format 3\0"
-_ID_PLACE: Final = slice(68, 72)
 # The number of SQLite's virtual machine instructions between two checks for signals: a few
 # milliseconds.
 _INSTRUCTIONS_PER_CHECK: Final = 100_000
@@ -46,13 +41,6 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-VECTORS_TABLE: Final = """CREATE TABLE text_vectors (
-        model TEXT NOT NULL,
-        embed_hash TEXT NOT NULL,
-        vector BLOB NOT NULL,
-        checksum INTEGER NOT NULL,
-        PRIMARY KEY (model, embed_hash)
-    )"""
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
 VERSION: Final = 9
 _SCHEMA: Final = (
@@ -75,8 +63,16 @@ _SCHEMA: Final = (
     "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
     "CREATE INDEX chunks_by_vector ON chunks (embed_hash)",
     WORDS_TABLE,
-    VECTORS_TABLE,
+    """CREATE TABLE text_vectors (
+        model TEXT NOT NULL,
+        embed_hash TEXT NOT NULL,
+        vector BLOB NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (model, embed_hash)
+    )""",
 )
+# These, and the one of version 8; chunks before the documents that they refer to.
+_TABLES: Final = ("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks")
 
 
 def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
@@ -84,8 +80,8 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqli
 
     With ``create``, a missing file is created. The path ":memory:" always starts with an empty
     index, so it requires ``create``. Raises ``StoreError`` if the file is missing, is not an index,
-    has an unsupported version, or cannot be read or written, and ``DamagedFileError`` if SQLite
-    cannot open it because it is damaged. An older version is refused with ``read_only`` only.
+    has an unsupported version, or cannot be read or written. An older version is refused with
+    ``read_only`` only.
     """
     if path != ":memory:" and not create and not Path(path).exists():
         raise StoreError(path, f"no such file; {index_command(path, 'PATHS')} makes one")
@@ -101,23 +97,6 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqli
         connection.close()
         raise
     return connection
-
-
-def is_index(path: str) -> bool:
-    """Return whether the first bytes of the file are those of an index of chunkast."""
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(_ID_PLACE.stop)
-    except OSError:
-        return False
-    return head.startswith(_MAGIC) and head[_ID_PLACE] == _APPLICATION_ID.to_bytes(4, "big")
-
-
-def remove_files(path: str) -> None:
-    """Remove the file of an index and those that SQLite keeps beside it."""
-    for suffix in SUFFIXES:
-        with suppress(OSError):
-            Path(f"{path}{suffix}").unlink()
 
 
 def _open(path: str, *, read_only: bool) -> sqlite3.Connection:
@@ -189,6 +168,27 @@ def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_onl
     return False
 
 
+def tables(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the statement that made each table, by name. A view in its place may be endless."""
+    query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
+    return dict(connection.execute(query).fetchall())
+
+
+def difference(connection: sqlite3.Connection) -> str:
+    """Return what a database lacks of the schema, or an empty string.
+
+    Raises ``sqlite3.DatabaseError`` for a view in the place of a table, which may be endless.
+    """
+    stored = connection.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
+    # FTS5 stores its index in tables of its own.
+    views = (name for kind, name, _ in stored if kind == "view")
+    if any(name in _TABLES or name.startswith("search_") for name in views):
+        raise sqlite3.DatabaseError("malformed: a view is in the place of a table")
+    made = {sql for _, _, sql in stored}
+    lacking = next((statement for statement in _SCHEMA if statement not in made), "")
+    return lacking and f"its schema lacks {lacking.partition('(')[0].strip()}"
+
+
 def outdated(path: str, version: int) -> StoreError:
     """Return the error for readers of an index that an older chunkast made."""
     return StoreError(
@@ -209,20 +209,11 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def empty(connection: sqlite3.Connection) -> bool:
-    """Create the tables again, without rows, within the open transaction.
-
-    Returns False if the file is too damaged for that.
-    """
-    try:
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-            return False
-        for table in ("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks"):
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-        _create_tables(connection)
-    except sqlite3.DatabaseError:
-        return False
-    return True
+def empty(connection: sqlite3.Connection) -> None:
+    """Create the tables again, without rows, within the open transaction."""
+    for table in _TABLES:
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+    _create_tables(connection)
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:

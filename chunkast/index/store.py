@@ -12,14 +12,14 @@ from chunkast.errors import ConfigError, StoreError, check_count
 from chunkast.files.database import index_command
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema, stored_vectors
-from chunkast.index.connection import DamagedFileError, DamageError, store_errors
+from chunkast.index.connection import DamageError, store_errors
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import Matrix, fused
 from chunkast.index.ranking import Candidate, ranked
 from chunkast.index.rows import SELECT, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
-from chunkast.index.stored_vectors import MODEL, StoredVector, size_of
+from chunkast.index.stored_vectors import MODEL, size_of
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook
@@ -50,15 +50,7 @@ class Store:
         self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
         # The vectors in that state, once a search has read them.
         self._matrix: Matrix | None = None
-        # The error of a file that SQLite cannot open; the next write creates it again.
-        self._damage: DamagedFileError | None = None
-        try:
-            self._connection = schema.connect(path, create=create, read_only=read_only)
-        except DamagedFileError as error:
-            if read_only or not schema.is_index(path):
-                raise
-            self._damage = error
-            self._connection = schema.connect(":memory:", create=True)
+        self._connection = schema.connect(path, create=create, read_only=read_only)
 
     def __enter__(self) -> Store:  # noqa: PYI034  (typing.Self is newer than Python 3.10)
         return self
@@ -224,7 +216,7 @@ class Store:
         self._checked_state = None
         try:
             with store_errors(self.path):
-                run = self._begin(chunker, on_wait, dry_run=dry_run)
+                run = self._begin(chunker, on_wait)
                 if model:
                     run.settings[MODEL] = without_surrogates(model)
                 yield run
@@ -234,41 +226,21 @@ class Store:
         finally:
             self._connection.rollback()
 
-    def _begin(
-        self, chunker: Chunker | None, on_wait: Callable[[], None], *, dry_run: bool
-    ) -> Writing:
+    def _begin(self, chunker: Chunker | None, on_wait: Callable[[], None]) -> Writing:
         """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
-        reasons: list[str] = []
+        schema.lock(self._connection, on_wait)
+        reasons = checks.rebuild_reasons(self._connection)
+        settings = checks.settings_of(self._connection)
         saved: list[checks.Saved] = []
-        kept: list[StoredVector] = []
-        settings: dict[str, str] = {}
-        whole = self._damage is None
-        if whole:
-            schema.lock(self._connection, on_wait)
-            reasons = checks.rebuild_reasons(self._connection)
-            settings = checks.settings_of(self._connection)
-            if reasons:
-                saved = checks.salvage(self._connection)
-                kept = checks.salvage_vectors(self._connection)
-                settings.pop(checks.DIGEST, None)
-                whole = schema.empty(self._connection)
-        if not whole:
-            self._replace_file(on_wait, dry_run=dry_run)
-            reasons = reasons or ["SQLite cannot read it"]
-        stored_vectors.put(self._connection, kept)
+        if reasons:
+            saved = checks.salvage(self._connection)
+            vectors = checks.salvage_vectors(self._connection)
+            settings.pop(checks.DIGEST, None)
+            schema.empty(self._connection)
+            stored_vectors.put(self._connection, vectors)
         run = Writing(self._connection, chunker, settings, saved)
         run.report.faults = reasons
         return run
-
-    def _replace_file(self, on_wait: Callable[[], None], *, dry_run: bool) -> None:
-        """Create a file again that is too damaged to be written safely."""
-        if dry_run:
-            raise self._damage or DamageError("SQLite cannot write it safely")
-        self._connection.close()
-        schema.remove_files(self.path)
-        self._damage = None
-        self._connection = schema.connect(self.path, create=True)
-        schema.lock(self._connection, on_wait)
 
     def faults(self) -> list[str]:
         """Check the whole index and return a list of its faults, one sentence each.
@@ -311,7 +283,7 @@ class Store:
 
     def remembered(self) -> dict[str, str]:
         """Return the settings that can be read, even from a damaged or older index."""
-        return {} if self._damage else checks.settings_of(self._connection)
+        return checks.settings_of(self._connection)
 
     def digest(self) -> str:
         """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
@@ -478,8 +450,6 @@ class Store:
         return settings
 
     def _check_version(self) -> None:
-        if self._damage is not None:
-            raise self._damage
         version = schema.version_of(self._connection)
         if version != schema.VERSION:
             raise schema.outdated(self.path, version)
