@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from chunkast.index.connection import DamageError
-from chunkast.index.rows import SELECT, read_row
+from chunkast.index.rows import SELECT, check_row
 from chunkast.index.schema import VERSION, difference, tables, version_of
 from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_vector
 from chunkast.text.source_map import encode
@@ -91,7 +91,7 @@ def _fault_lines(connection: sqlite3.Connection) -> Iterator[str]:
     if not _words_are_whole(connection):
         yield "its full-text index is damaged"
     readers: tuple[tuple[str, Callable[[Any], object]], ...] = (
-        (SELECT, read_row),
+        (SELECT, check_row),
         (SELECT_VECTORS, read_vector),
     )
     for query, read in readers:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final
 from zlib import crc32
 
@@ -16,7 +15,7 @@ from chunkast.model import Chunk
 from chunkast.sources.jupyter import cell_source
 from chunkast.text.source_map import encode, without_surrogates
 
-__all__ = ("COLUMNS", "SELECT", "read_row", "values_of")
+__all__ = ("COLUMNS", "SELECT", "check_row", "read_row", "values_of")
 
 _HASHES: Final = ("id", "content_hash", "embed_hash")
 # The columns of a chunk, with their types.
@@ -55,12 +54,19 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
     Returns its row number, its token count without the overlap, and its chunk. Raises
     ``DamageError`` if the row cannot be read, or if it does not match its checksum.
     """
+    check_row(row)
+    number, source, _, own_tokens, *hashes, fields, _ = row
+    try:
+        return number, own_tokens, _chunk(source, hashes, json.loads(fields))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        raise DamageError(f"row {number} of its chunks is damaged") from None
+
+
+def check_row(row: Sequence[Any]) -> None:
+    """Raise ``DamageError`` if a row of the ``SELECT`` query does not match its checksum."""
     number, source, *values, checksum = row
-    with suppress(AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        if _checksum(source, values) == checksum:
-            _, own_tokens, *hashes, fields = values
-            return number, own_tokens, _chunk(source, hashes, json.loads(fields))
-    raise DamageError(f"row {number} of its chunks is damaged")
+    if _checksum(source, values) != checksum:
+        raise DamageError(f"row {number} of its chunks is damaged")
 
 
 def _chunk(source: str, hashes: Sequence[str], fields: dict[str, Any]) -> Chunk:
