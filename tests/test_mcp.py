@@ -67,9 +67,8 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert texts[0].splitlines()[1] == f"docs/notes.md  {count(NOTES.strip())} tokens"
     assert texts[1].splitlines()[1].startswith("  Guide  lines 1-")
     assert re.search(r"\n\d+ more sections; search", texts[1])
-    [hit, *_] = re.findall(r"^(\S+)  (.+)  id=\w+@(\d+)$", texts[2], re.MULTILINE)
+    [hit, *_] = re.findall(r"^(\S+)  (.+)  id=\w+$", texts[2], re.MULTILINE)
     assert (hit[0].partition(":")[0], hit[1]) == ("docs/guide.md", "Guide > Install")
-    assert hit[2] == "5"
     assert "\n## Install\n\nInstall it with pip.\n" in texts[2]
     assert texts[3] == (
         f"docs/guide.md:3-5  Guide > Install  {count('## Install' + chr(10) * 2 + 'Install it with pip.')}"
@@ -108,16 +107,12 @@ def test_a_search_shows_passages_and_then_places() -> None:
             found = asyncio.run(served.search("when does ferry 3 leave", max_tokens=most))
             assert count(found) <= most
             first, *lines = found.split("\n")
-            place = re.fullmatch(r"trips\.md:(\d+)-(\d+)  Trip 3(?:  part)?  id=(\w+@\d+)", first)
+            place = re.fullmatch(r"trips\.md:(\d+)-(\d+)  Trip 3(?:  part)?  id=\w+", first)
             assert place, first
             assert ("  part  " in first) == (most < 1_000)
             text = "\n".join(lines).partition("\n\ntrips.md:")[0]
             assert text in TRIPS
             assert "Ferry 3 leaves at 3." in text
-            # It begins at that match, though the chunk does not fit.
-            read = asyncio.run(served.read(id=place[3], max_tokens=100))
-            assert "\tFerry 3 leaves at 3." in read
-            assert count(read) <= 100
         whole = asyncio.run(served.search("pip", max_tokens=300))
         assert f"\n{NOTES.strip()}" in whole
         assert "  part  " not in whole
@@ -129,10 +124,10 @@ def test_a_search_shows_passages_and_then_places() -> None:
         served = answers.Answers(store, chunker)
         found = asyncio.run(served.search("ferry", max_tokens=300))
         passage, _, places = found.rpartition("\n\n")
-        assert re.match(r"a\.md:1-3  Ferry  id=\w+@3\n", passage)
+        assert re.match(r"a\.md:1-3  Ferry  id=\w+\n", passage)
         assert passage.endswith("\n# Ferry\n\nThe ferry leaves.")
         assert 0 < count(places) <= 50
-        assert re.match(r"\d\.md:1-1  .*404 tokens  id=\w+@1\n", places)
+        assert re.match(r"\d\.md:1-1  404 tokens  id=\w+\n", places)
         shown = len(re.findall("id=", places))
         assert places.endswith(f"\n{9 - shown} more places: repeat this with skip={1 + shown}")
         more = asyncio.run(served.search("ferry", max_tokens=2_000, skip=1 + shown))
@@ -174,16 +169,11 @@ def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md"
         note = shown.pop() if shown[-1].startswith("continues ") else ""
         given = next_call(note) if note else None
         for number, _, piece in (line.partition("\t") for line in shown if line):
-            pieces[int(number)] = pieces.get(int(number), "") + piece
+            pieces[int(number)] = piece
         if given is None:
             break
-        number, within = given["lines"].partition("-")[0], ":" in given["lines"]
-        if within:
-            number = number.partition(":")[0]
-            alone = asyncio.run(served.read(**{**given, "lines": f"{number}-{number}"}))
-            whole = "\ncontinues " not in alone and count(f"{alone}\n{note}") <= most
-            assert not whole, "that line would have fitted alone"
-        elif 2 * count(answer) < most:
+        number = given["lines"].partition("-")[0]
+        if 2 * count(answer) < most:
             shown = f"{number}\t{escaped(lines[int(number) - 1])}"
             assert count(f"{answer}\n{shown}") > most, "more would fit"
     wanted = {number: line for number, line in enumerate(lines, 1) if line.strip()}
@@ -213,8 +203,7 @@ ODD_NAME = 'a "b"\\c\n\x07\u202e d\u00e9 \U0001f600.md'
 
 @settings(deadline=None, max_examples=settings().max_examples // 2)
 @example(["\n" * 150], 100, "0.md")
-@example(["word " * 400], 100, ODD_NAME)
-@example(["x" * 4_000 + "\U0001f468\u200d\U0001f469" * 200], 101, "0.md")
+@example(["word\n" * 400], 100, ODD_NAME)
 @given(
     st.lists(documents(), min_size=1, max_size=4),
     st.integers(100, 2_000),
@@ -230,7 +219,8 @@ def test_following_the_calls_reads_the_whole_text_once(
     with Store(":memory:", create=True) as store:
         store.update([(name, text)], chunker)
         served = answers.Answers(store, chunker)
-        for answer in followed(text, served, chunker.counter.count, most, name):
+        longest = max(map(chunker.counter.count, map(escaped, text.splitlines())))
+        for answer in followed(text, served, chunker.counter.count, most + longest, name):
             head, *_, note = answer.split("\n")
             shown = head + note.partition("\t")[0]
             assert not {"Cc", "Cf", "Zl", "Zp"} & set(map(unicodedata.category, shown))
@@ -262,9 +252,9 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
         ask("quote", text="End")
         found = ask("search", query="one two end")
         for identity in re.findall(r"id=(\S+)$", found, re.MULTILINE):
-            assert ask("read", id=identity)
-        assert ask("read", source="0.md")
-        # One line alone, or a cluster of characters, is larger.
+            ask("read", id=identity)
+        ask("read", source="0.md")
+        # One line alone is larger.
         assert all("max_tokens" in error for error in failed)
 
 
@@ -293,55 +283,12 @@ def test_a_large_index_is_listed_by_folders() -> None:
     assert re.search(r"\n\d\d more; search", asked(flat, "outline", max_tokens=200))
 
 
-@pytest.mark.parametrize(
-    ("query", "word"),
-    [
-        ("\u706b\u8f66\u4f55\u65f6\u51fa\u53d1", "\u706b\u8f66"),
-        ("\u0e23\u0e16\u0e44\u0e1f", "\u0e23\u0e16\u0e44\u0e1f"),
-        ("\u041f\u043e\u0435\u0437\u0434", "\u043f\u043e\u0435\u0437\u0434"),
-        ("ferry", "FERRY"),
-    ],
-)
-def test_snippets_are_around_the_match_in_every_script(query: str, word: str) -> None:
-    text = f"# A\n\nFirst line.\n{'o. ' * 300}{word} goes. {'p. ' * 900}\n"
-    found = asked({"a.md": text}, "search", size=2_000, query=query, max_tokens=100)
-    head, line = found.split("\n")[:2]
-    assert word in line
-    assert head.endswith(f"@4:{text.splitlines()[3].index(word) + 1}")
-    with Store(":memory:", create=True) as store:
-        chunker = Chunker(max_tokens=2_000, overlap=0)
-        store.update([("a.md", text)], chunker)
-        served = answers.Answers(store, chunker)
-        read = asyncio.run(served.read(id=head.rpartition("=")[2], max_tokens=200))
-        assert read.split("\n")[1].startswith(f"4\t{word} goes.")
-
-
-@pytest.mark.parametrize("overlap", [0, 40])
-def test_a_match_is_read_where_a_hit_inside_a_long_line_shows_it(overlap: int) -> None:
-    rain, sun = ("".join(f"{each} {n} ends. " for n in range(99)) for each in ("Rain", "Sun"))
-    text = f"# A\n\n{rain}The ferry leaves at noon. {sun}\n"
-    chunker = Chunker(max_tokens=300, overlap=overlap)
-    with Store(":memory:", create=True) as store:
-        store.update([("a.md", text)], chunker)
-        [chunk] = (each for each in store.chunks() if "ferry" in each.text)
-        assert (chunk.start_line, text[chunk.start_index - 1]) == (3, " ")
-        served = answers.Answers(store, chunker)
-        for most in (100, 250):
-            found = asyncio.run(served.search("when does the ferry leave", max_tokens=most))
-            head, _, shown = found.partition("\n")
-            shown = shown.strip().strip("…")
-            assert "ferry leaves" in shown
-            read = asyncio.run(served.read(id=head.rpartition("=")[2], max_tokens=150))
-            match = shown[shown.index("ferry") :][:30]
-            assert read.split("\n")[1].startswith(f"3\t{match}")
-
-
 def test_copies_are_named_once() -> None:
     corpus = {f"docs/v{n}/a.md": f"# Ferry\n\nIt leaves daily. Since {n}.\n" for n in range(5)}
     found = asked(corpus, "search", query="ferry")
     assert found.count("docs/") == 2
     assert re.match(
-        r"docs/v0/a\.md:1-3  Ferry  also in docs/v1/a\.md:1-3 and 3 more  id=\w+@3\n", found
+        r"docs/v0/a\.md:1-3  Ferry  also in docs/v1/a\.md:1-3 and 3 more  id=\w+\n", found
     )
 
 

@@ -13,6 +13,7 @@ from mcp.types import Tool, ToolAnnotations
 from chunkast.chunker import Chunker
 from chunkast.errors import ChunkastError
 from chunkast.index import Store
+from chunkast.mcp.document_pages import printable
 from chunkast.mcp.index_answers import Answers
 
 __all__ = ("serve",)
@@ -49,7 +50,7 @@ def serve(
     server = _Server("chunkast", instructions=_NEXT, log_level="WARNING")
     for name in _TOOLS:
         server.add_tool(
-            _with_next_call(getattr(answers, name), answers.cut),
+            _with_next_call(getattr(answers, name)),
             description=getdoc(getattr(answers, name)),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
             structured_output=False,
@@ -57,10 +58,8 @@ def serve(
     server.run("stdio")
 
 
-def _with_next_call(
-    tool: Callable[..., Awaitable[str]], cut: Callable[[str, int], str]
-) -> Callable[..., Awaitable[str]]:
-    """Report errors to the agent with useful next calls, shortened with ``cut``."""
+def _with_next_call(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
+    """Report errors to the agent with useful next calls."""
 
     @wraps(tool)
     async def called(*, max_tokens: int, **arguments: object) -> str:
@@ -69,6 +68,6 @@ def _with_next_call(
         try:
             return await tool(max_tokens=max_tokens, **arguments)
         except ChunkastError as error:
-            raise ToolError(cut(f"{error}. {_NEXT}", max_tokens)) from error
+            raise ToolError(printable(f"{error}. {_NEXT}")) from error
 
     return called
