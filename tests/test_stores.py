@@ -31,7 +31,6 @@ from chunkast import (
     normalize_text,
 )
 from chunkast.stores import QdrantTarget, SyncError, SyncReport, sync
-from chunkast.stores.overwrites import Pending, ordered
 from chunkast.testing.contract import check_target
 from tests.command import environment, linux, records, write
 from tests.test_folder import NOTEBOOK
@@ -436,11 +435,9 @@ def test_a_sync_that_was_killed_is_continued(
     assert_same(read(store), fresh(documents))
     missing = {chunk.embed_hash for _, chunks in documents for chunk in chunks or ()} - has
     twice = len(target.embed.texts) + len(embed.texts) - len(missing)
-    assert 0 <= twice <= 2 * batch_size
-
-
-def pending(pairs: Sequence[tuple[str, str]]) -> list[Pending]:
-    return [Pending({}, needs, needs, loses) for loses, needs in pairs]
+    # Texts that were changing places may be among them.
+    trading = has & {chunk.embed_hash for _, chunks in documents for chunk in chunks or ()}
+    assert 0 <= twice <= 2 * batch_size + len(trading)
 
 
 def test_hundreds_of_rows_trade_places_without_a_new_vector() -> None:
@@ -459,34 +456,6 @@ def test_hundreds_of_rows_trade_places_without_a_new_vector() -> None:
     assert_same(read(store), fresh(documents))
 
 
-HASHES = st.sampled_from("abcdefgh")
-
-
-@given(st.lists(st.tuples(HASHES, HASHES), max_size=12))
-def test_vectors_are_moved_before_they_are_overwritten(pairs: list[tuple[str, str]]) -> None:
-    check_order([(loses, needs) for loses, needs in pairs if loses != needs], 1)
-
-
-@pytest.mark.parametrize("pairs", [[("a", "b"), ("b", "c"), ("c", "d")], [("a", "b"), ("c", "b")]])
-def test_without_a_cycle_no_vector_is_kept_in_memory(pairs: list[tuple[str, str]]) -> None:
-    for given_order in (pairs, pairs[::-1]):
-        check_order(given_order, 0)
-
-
-def check_order(pairs: list[tuple[str, str]], most: int) -> None:
-    """At any moment, at most so many vectors that a later row needs are in no row."""
-    rows = [Pending({}, needs, needs, loses) for loses, needs in pairs]
-    order = ordered(rows)
-    assert sorted(map(id, order)) == sorted(map(id, rows))
-    stored = [row.loses for row in rows]
-    once = set(stored)
-    for number, row in enumerate(order):
-        stored.remove(row.loses)
-        stored.append(row.needs)
-        lost = ({each.needs for each in order[number + 1 :]} & once) - {*stored}
-        assert len(lost) <= most
-
-
 # Arguments and errors
 
 
@@ -501,10 +470,10 @@ def one(text: str = "# A\n\nOne.\n") -> Documents:
         (one(), Embed(), {"model": None}, "model=None: must be a str"),
         (one(), Embed(), {"batch_size": 0}, "batch_size=0: must be a whole number of at least 1"),
         ([*one(), *one()], Embed(), {}, "documents='a.md': must be passed only once"),
-        ([("b.md", one()[0][1])], Embed(), {}, "documents='a.md': is not the source 'b.md'"),
-        ([("a.md", CHUNKER.chunk("x"))], Embed(), {}, "documents=None: is not the source 'a.md'"),
-        ([("a.md", ["x"])], Embed(), {}, "documents='x': must be a chunk of 'a.md'"),
-        ([("a.md", (one()[0][1] or []) * 2)], Embed(), {}, "two chunks have this id"),
+        ([("b.md", one()[0][1])], Embed(), {}, "is not a chunk of 'b.md'"),
+        ([("a.md", CHUNKER.chunk("x"))], Embed(), {}, "is not a chunk of 'a.md'"),
+        ([("a.md", ["x"])], Embed(), {}, "documents='x': is not a chunk of 'a.md'"),
+        ([("a.md", (one()[0][1] or []) * 2)], Embed(), {}, "must be passed only once"),
         ("a.md", Embed(), {}, "documents='a.md': must be pairs of a source and its chunks"),
         (one()[0][1], Embed(), {}, "must be pairs of a source and its chunks"),
         ([], Embed(), {"remove_missing": True}, "remove_missing would delete everything"),

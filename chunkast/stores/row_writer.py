@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections import ChainMap, Counter
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeVar
 
 from chunkast.index.embedding import Embed, embedded
-from chunkast.stores.overwrites import Pending
 from chunkast.stores.sync_report import SyncReport
 from chunkast.stores.target import Row, Target, Vector
 
-__all__ = ("RowWriter",)
+__all__ = ("Pending", "RowWriter")
 
 T = TypeVar("T")
 # The maximum number of rows in one call of a target: a few megabytes with the largest vectors.
 _PIECE: Final = 128
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A row that needs the vector of ``text``; ``needs`` is the hash of that text."""
+
+    row: Row
+    text: str
+    needs: str
+
+
 @dataclass(slots=True)
 class RowWriter:
     """Writes, updates and deletes rows, and counts them; a dry run only counts.
 
-    known: vectors of an index by hash; in a dry run, also of the texts that would be embedded. The
-        vectors of the store are read for other texts only.
+    known: vectors of an index by hash, and those of rows that are overwritten; in a dry run, also
+        of the texts that would be embedded. The vectors of the store are read for other texts only.
     size: the size of the stored vectors, or None if there are none.
     waiting: the rows whose texts have to be embedded, by hash.
-    needed: the number of rows that still need a stored vector, by hash.
-    held: vectors that were overwritten and are still needed, by hash.
     """
 
     target: Target
@@ -42,8 +49,6 @@ class RowWriter:
     counts: Counter[str] = field(default_factory=Counter)
     size: int | None = None
     waiting: dict[str, list[Pending]] = field(default_factory=dict)
-    needed: Counter[str] = field(default_factory=Counter)
-    held: dict[str, Vector] = field(default_factory=dict)
 
     @property
     def report(self) -> SyncReport:
@@ -55,17 +60,21 @@ class RowWriter:
 
         Texts are embedded as soon as there is a full batch of them.
         """
-        self.needed.update(row.needs for row in rows)
         for piece in _pieces(rows):
             found = self._find({row.needs for row in piece})
-            self.needed.subtract(row.needs for row in piece)
             for row in piece:
                 if row.needs not in found:
                     self.waiting.setdefault(row.needs, []).append(row)
             self._write([row for row in piece if row.needs in found], found)
-            self.held = {key: held for key, held in self.held.items() if self.needed[key]}
             while len(self.waiting) >= self.batch_size:
                 self._embed_batch()
+
+    def overwrite(self, rows: Sequence[Pending]) -> None:
+        """Write rows in the place of others, after all vectors that they need were read."""
+        for piece in _pieces(rows):
+            found = self._find({row.needs for row in piece})
+            self.known |= {text: array("f", vector) for text, vector in found.items()}
+        self.place(rows)
 
     def finish(self) -> None:
         """Embed the texts that are left."""
@@ -81,8 +90,7 @@ class RowWriter:
         self._run("deleted", self.target.delete, ids)
 
     def _find(self, hashes: Iterable[str]) -> dict[str, Vector]:
-        kept = ChainMap(self.known, self.held)
-        found: dict[str, Vector] = {each: list(kept[each]) for each in hashes if each in kept}
+        found: dict[str, Vector] = {x: list(self.known[x]) for x in hashes if x in self.known}
         missing = sorted(set(hashes) - found.keys())
         return found | dict(self.target.vectors(missing, self.model)) if missing else found
 
@@ -101,9 +109,6 @@ class RowWriter:
 
     def _write(self, rows: Sequence[Pending], vectors: Mapping[str, Vector]) -> None:
         def write(piece: Sequence[Pending]) -> None:
-            lost = {row.loses for row in piece if self.needed[row.loses]} - self.held.keys()
-            if lost:
-                self.held.update(self.target.vectors(sorted(lost), self.model))
             self.target.write([row.row for row in piece], [vectors[row.needs] for row in piece])
 
         self._run("written", write, rows)

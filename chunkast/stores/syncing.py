@@ -13,8 +13,7 @@ from chunkast.index import Store
 from chunkast.index.embedding import Embed
 from chunkast.model import Chunk
 from chunkast.stores.chunk_anchors import anchors_in
-from chunkast.stores.overwrites import Pending, ordered
-from chunkast.stores.row_writer import RowWriter
+from chunkast.stores.row_writer import Pending, RowWriter
 from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.target import Record, Row, Target, Vector, clean, row_of
 
@@ -53,7 +52,8 @@ def sync(
 
     Rows are deleted last. If ``documents`` raises, all documents before are written, nothing is
     deleted, and the exception is raised again. If the process is killed, run the sync again: at
-    most two batches are embedded a second time. Two syncs at once are not supported.
+    most two batches, and texts that were changing places, are embedded a second time. Two syncs at
+    once are not supported.
 
     Raises ``ConfigError`` for an invalid argument, for a source that occurs twice, for chunks of
     another document, and if ``remove_missing`` would delete everything because no document was
@@ -105,27 +105,22 @@ def _read(index: Store) -> tuple[Iterable[tuple[str, Iterable[Chunk]]], dict[str
 
 def _checked(documents: Any) -> Iterator[tuple[str, list[Chunk] | None]]:
     """Yield the documents, with the names that the store has; raise ``ConfigError`` for others."""
-    sources: set[str] = set()
-    ids: set[str] = set()
+    seen: set[str] = set()
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise ConfigError("documents", documents, "must be pairs of a source and its chunks")
     for pair in documents:
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
             raise ConfigError("documents", pair, "must be pairs of a source and its chunks")
         source, chunks = clean(pair[0]), None if pair[1] is None else list(pair[1])
-        if source in sources:
-            raise ConfigError("documents", source, "must be passed only once")
-        sources.add(source)
         for chunk in chunks or ():
-            if not isinstance(chunk, Chunk):
-                raise ConfigError("documents", chunk, f"must be a chunk of {source!r}")
             # A cell of a notebook has a source of its own.
-            own = chunk.source or ""
+            own = getattr(chunk, "source", None) or ""
             if own != pair[0] and not own.startswith(f"{pair[0]}#cell"):
-                raise ConfigError("documents", chunk.source, f"is not the source {source!r}")
-            if chunk.id in ids:
-                raise ConfigError("documents", chunk.id, "two chunks have this id")
-            ids.add(chunk.id)
+                raise ConfigError("documents", chunk, f"is not a chunk of {source!r}")
+        for name in (source, *(chunk.id for chunk in chunks or ())):
+            if name in seen:
+                raise ConfigError("documents", name, "must be passed only once")
+            seen.add(name)
         yield source, chunks
 
 
@@ -176,7 +171,7 @@ class _Run:
             self.compare(*document)
             self.write(_COLLECTED)
         self.write()
-        self.writer.place(ordered(self.overwrites))
+        self.writer.overwrite(self.overwrites)
         self.writer.finish()
         if failure is None:
             if self.remove_missing and not passed:
@@ -211,7 +206,7 @@ class _Run:
             row = row_of(chunk, source, model, anchors.get(chunk.id, ""))
             lost = known.embed_hash if known is not None and known.model == model else ""
             if lost != row["embed_hash"]:
-                pending = Pending(row, chunk.embed_text, chunk.embed_hash, lost)
+                pending = Pending(row, chunk.embed_text, chunk.embed_hash)
                 (self.overwrites if lost else self.new).append(pending)
             elif known != Record.of(row):
                 self.updates.append(row)
