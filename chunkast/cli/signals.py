@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from sys import UnraisableHookArgs
+from typing import Final
 
 __all__ = ("Stopped", "stoppable")
 
@@ -20,8 +15,6 @@ __all__ = ("Stopped", "stoppable")
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 # This many Ctrl-C presses interrupt even the cleanup.
 _INSISTING: Final = 3
-# Seconds until a lost signal is raised again.
-_SOON: Final = 0.02
 
 
 class Stopped(KeyboardInterrupt):
@@ -55,21 +48,9 @@ def stoppable() -> Iterator[None]:
         if len(arrived) == 1 or arrived.count(signal.SIGINT) >= _INSISTING:
             raise Stopped(number)
 
-    def raise_again(lost: UnraisableHookArgs) -> None:
-        # The signal interrupted a finalizer or a callback, which cannot propagate the exception.
-        # An exception raised here would be lost as well, so the signal is repeated a little later.
-        if isinstance(lost.exc_value, Stopped):
-            again = threading.Timer(_SOON, _thread.interrupt_main, arrived[:1])
-            arrived.clear()
-            again.daemon = True
-            again.start()
-        else:
-            report(lost)
-
     numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     taken = [number for number in numbers if before[number] not in (signal.SIG_IGN, None)]
-    report, sys.unraisablehook = sys.unraisablehook, raise_again
     try:
         for number in taken:
             signal.signal(number, stop)
@@ -82,4 +63,3 @@ def stoppable() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, before[number])
-        sys.unraisablehook = report
