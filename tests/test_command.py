@@ -79,7 +79,7 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
         ("serve", "unknown command 'serve'; the commands are chunk, stats, "),
         ("view a.md --budget", "option --budget; did you mean --budgets?"),
         ("index a.md --zzz", "unknown option --zzz (see chunkast index --help-all)"),
-        ("chunk", "PATHS missing"),
+        ("chunk", "required: PATHS"),
         ("chunk a.md --max_tokens=9", "option --max_tokens; did you mean --max-tokens?"),
         ("chunk a.md -z", "unknown option -z"),
         ("chunk a.md -o x.foo", "--output x.foo: unknown extension; give --format, or"),

@@ -726,7 +726,7 @@ HUGE = "9" * 5_000
             1,
             "docs/huts.md: not an index of chunkast (file is not a database)",
         ),
-        (("search", "--db", "a.db"), 2, "QUERY missing"),
+        (("search", "--db", "a.db"), 2, "required: QUERY"),
         (("search", "x", "--db", "a.db", "--budget", "0"), 2, "'0' is not a whole number"),
         (("search", "x", "--db", "a.db", "--limit", HUGE), 2, "is not a whole number"),
         (("read", "a.md", "--db", "a.db", "--lines", f"1-{HUGE}"), 2, "is not a range of lines"),

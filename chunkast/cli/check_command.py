@@ -42,7 +42,6 @@ EXAMPLES: Final = (
     "chunkast check docs --against chunks.lock --allow edited --max-reembed 5%",
 )
 COMMON: Final = "against allow max_reembed update format root max_tokens quiet"
-OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -63,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-reembed",
         type=_most,
-        metavar="N|P%",
+        metavar="N|P",
         help="fail if more than N texts, or more than P %% of the chunks, need re-embedding",
     )
     add_flags(parser, update="rewrite the lock and exit with 0; refused where CI is set")

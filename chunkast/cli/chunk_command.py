@@ -32,7 +32,6 @@ EXAMPLES: Final = (
     "chunkast chunk README.md --format text",
 )
 COMMON: Final = "max_tokens overlap encoding context format output root include exclude quiet"
-OPERANDS: Final = "paths"
 
 
 class _Made(NamedTuple):

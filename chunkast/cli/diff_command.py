@@ -29,7 +29,6 @@ EXAMPLES: Final = (
     "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
 )
 COMMON: Final = "vs format max_tokens overlap encoding root include quiet"
-OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

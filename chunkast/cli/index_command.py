@@ -49,7 +49,6 @@ EXAMPLES: Final = (
     "chunkast index",
 )
 COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
-OPERANDS: Final = "paths"
 # The options of a new index; docs/benchmarks.md has the figures.
 _DEFAULTS: Final = {"max_tokens": 256, "overlap": 0}
 # The settings for the folder that the names in an index are relative to, and for the last run.
@@ -67,7 +66,7 @@ _REPORTED: Final = (
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add_selection(
-        parser, text="all folders, files and globs to index (default: those of the last run)"
+        parser, "all folders, files and globs to index (default: those of the last run)", "*"
     )
     add_database(parser)
     add_flags(

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ("main",)
 
-# Each module has HELP, DESCRIPTION, EXAMPLES, COMMON, OPERANDS, add_arguments(parser) and
-# run(options). COMMON names the options that --help shows. OPERANDS names its list of positional
-# arguments; "" if it has none.
+# Each module has HELP, DESCRIPTION, EXAMPLES, COMMON, add_arguments(parser) and run(options).
+# COMMON names the options that --help shows.
 COMMANDS: Final[Mapping[str, ModuleType]] = {
     name: import_module(f"chunkast.cli.{name}_command")
     for name in (
@@ -43,6 +42,8 @@ COMMANDS: Final[Mapping[str, ModuleType]] = {
 }
 
 _LOG = logging.getLogger(__name__)
+# Marks an operand; no argument can contain it.
+_OPERAND: Final = "\0"
 _FAILED: Final = 1
 _USAGE: Final = 2
 # As in shells: 128 and the signal's number.
@@ -138,11 +139,8 @@ def _versions() -> str:
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse ``argv``, allowing operands anywhere among the options.
-
-    argparse alone would require the operands to be adjacent.
-    """
-    command = COMMANDS.get(argv[0]) if argv else None
+    """Parse ``argv``, allowing operands anywhere among the options."""
+    command = parser.commands.get(argv[0]) if argv else None
     if command is None:
         if argv and not argv[0].startswith("-"):
             hint = did_you_mean(argv[0], COMMANDS) or f"; the commands are {', '.join(COMMANDS)}"
@@ -150,22 +148,22 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
         return parser.parse_args(argv)
     end = argv.index("--") if "--" in argv else len(argv)
     # A misspelled option is reported before a missing one.
-    known = parser.commands[argv[0]]._option_string_actions  # noqa: SLF001 - no public list
+    known = command._option_string_actions  # noqa: SLF001 - no public list
     unknown = next((word for word in argv[1:end] if _is_unknown(word, known)), None)
     if unknown is not None:
         name = unknown.partition("=")[0]
         hint = did_you_mean(name, known)
         raise UsageError(f"unknown option {name}{hint} (see chunkast {argv[0]} --help-all)")
-    if not command.OPERANDS:
-        return parser.parse_args(argv)
-    options, more = parser.parse_known_args(argv[:end])
-    operands = [*getattr(options, command.OPERANDS), *more, *argv[end + 1 :]]
-    setattr(options, command.OPERANDS, operands)
-    # A database remembers the paths.
-    if not operands and options.command != "index":
-        raise UsageError(
-            f"{command.OPERANDS.upper()} missing (see chunkast {options.command} --help)"
-        )
+    # argparse forgets "--" when it collects the operands, so a mark keeps what follows from being
+    # read as an option.
+    words = [*argv[1:end], *(f"{_OPERAND}{word}" for word in argv[end + 1 :])]
+    options = command.parse_intermixed_args(words)
+    for name, value in vars(options).items():
+        if isinstance(value, list):
+            setattr(options, name, [word.removeprefix(_OPERAND) for word in value])
+        elif isinstance(value, str):
+            setattr(options, name, value.removeprefix(_OPERAND))
+    options.command, options.version = argv[0], False
     return options
 
 

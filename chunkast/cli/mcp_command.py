@@ -19,7 +19,6 @@ EXAMPLES: Final = (
     "claude mcp add docs -- chunkast mcp --db /srv/chunks.db",
 )
 COMMON: Final = "db encoding"
-OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

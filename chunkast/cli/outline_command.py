@@ -34,7 +34,6 @@ EXAMPLES: Final = (
     "chunkast outline guide.md --db chunks.db --depth 2",
 )
 COMMON: Final = "db depth format encoding"
-OPERANDS: Final = ""
 DOCUMENT: Final = (
     "a document in UTF-8, - for standard input, or with --db or if there is no such file a source "
     "in the database"

@@ -27,13 +27,12 @@ EXAMPLES: Final = (
     "pbpaste | chunkast quote - --db notes.db",
 )
 COMMON: Final = "db format"
-OPERANDS: Final = "text"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     parser.add_argument(
-        "text", nargs="*", metavar="TEXT", help="the quote, or - for standard input"
+        "text", nargs="+", metavar="TEXT", help="the quote, or - for standard input"
     )
     add_database(parser)
     parser.add_argument("--strict", action="store_true", help="let only white space differ")

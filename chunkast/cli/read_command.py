@@ -33,7 +33,6 @@ EXAMPLES: Final = (
     "chunkast read guide.md --lines 120-180",
 )
 COMMON: Final = "db lines id most format encoding"
-OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

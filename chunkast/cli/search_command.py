@@ -35,12 +35,11 @@ EXAMPLES: Final = (
     "chunkast search retry --budget 500 --format json",
 )
 COMMON: Final = "db budget limit within expand format"
-OPERANDS: Final = "query"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
-    parser.add_argument("query", nargs="*", metavar="QUERY", help="words, or a question")
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
     add_database(parser)
     budget = "the maximum number of tokens in all texts together (default %(default)s)"
     add_number(parser, "--budget", budget, default=2_000)

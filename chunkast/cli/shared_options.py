@@ -68,9 +68,11 @@ TOOLS_HELP: Final = (
 )
 
 
-def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
+def add_selection(
+    parser: argparse.ArgumentParser, text: str = _PATHS, nargs: Literal["*", "+"] = "+"
+) -> None:
     """Add the arguments and options that select documents."""
-    parser.add_argument("paths", nargs="*", metavar="PATHS", help=text)
+    parser.add_argument("paths", nargs=nargs, metavar="PATHS", help=text)
     parser.add_argument(
         "--root",
         type=_folder,

@@ -21,7 +21,6 @@ EXAMPLES: Final = (
     "chunkast snapshot docs --max-tokens 256 -o chunks.lock",
 )
 COMMON: Final = "max_tokens overlap encoding context output root include exclude jobs quiet"
-OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

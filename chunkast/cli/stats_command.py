@@ -33,7 +33,6 @@ EXAMPLES: Final = (
     "chunkast stats docs --max-tokens 256 --packing fill --format json",
 )
 COMMON: Final = "max_tokens overlap encoding context packing format root include exclude quiet"
-OPERANDS: Final = "paths"
 
 _START: Final = "document start"
 _CELL_START: Final = "cell start"

@@ -20,7 +20,6 @@ EXAMPLES: Final = (
     "chunkast sync --db notes.db --to pgvector:postgresql://localhost/app#docs",
 )
 COMMON: Final = "to db dry_run format"
-OPERANDS: Final = ""
 _FORMS: Final = (
     "qdrant:FOLDER#COLLECTION, qdrant:http://HOST:PORT#COLLECTION, lance:FOLDER#TABLE, "
     "chroma:FOLDER#COLLECTION or pgvector:postgresql://HOST/DATABASE#TABLE"

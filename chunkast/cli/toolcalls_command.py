@@ -25,7 +25,6 @@ DESCRIPTION: Final = (
 )
 EXAMPLES: Final = ("model | chunkast toolcalls - --tools tools.json", "chunkast toolcalls --list")
 COMMON: Final = "tools"
-OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

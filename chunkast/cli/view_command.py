@@ -21,7 +21,6 @@ DESCRIPTION: Final = (
 )
 EXAMPLES: Final = ("chunkast view README.md --open", "chunkast view README.md --tree")
 COMMON: Final = "max_tokens overlap encoding context output open tree budgets quiet"
-OPERANDS: Final = ""
 
 _ENDING: Final = ".chunks.html"
 
