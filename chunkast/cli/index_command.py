@@ -188,14 +188,20 @@ def run(options: Namespace) -> int:
         raise UsageError("index takes folders and files, not standard input")
     this = _Run(options)
     new = not os.path.exists(options.db)
-    # A dry run leaves no files, not even an empty database.
-    path = ":memory:" if options.dry_run and new else options.db
+    with Store(":memory:" if new else options.db, create=new) as store:
+        this.recall(store.remembered())
+    if not options.paths:
+        raise UsageError("PATHS missing (see chunkast index --help)")
+    chunker, root = this.chunker(), root_of(options, this.root)
+    selection = selected(options, root=root)
+    if any(file.data is not None for file in selection.files):
+        raise UsageError("index takes folders and files, not pipes")
+    _leave_out_unnameable(selection)
+    # A dry run and a run without any file leave no database.
+    path = ":memory:" if new and (options.dry_run or not selection.files) else options.db
     with Store(path, create=True) as store:
         with this.tally.stoppable(options.db):
-            this.recall(store.remembered())
-            if not options.paths:
-                raise UsageError("PATHS missing (see chunkast index --help)")
-            report, changes = _update(store, this)
+            report, changes = _update(store, this, chunker, root, selection)
         embedded = options.dry_run or _embed(store, this, report)
     vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
     if this.server is not None:
@@ -264,10 +270,11 @@ def _verify(options: Namespace) -> int:
     return 1 if faults else 0
 
 
-def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
+def _update(
+    store: Store, this: _Run, chunker: Chunker, root: Root, selection: Selection
+) -> tuple[IndexReport, list[str]]:
     """Index the selected files, and return the report and the changed options."""
     options = this.options
-    chunker = this.chunker()
 
     def wait() -> None:
         if not options.quiet:
@@ -275,11 +282,6 @@ def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
 
     model = options.embed_model
     with store.writing(chunker, dry_run=options.dry_run, model=model, on_wait=wait) as run:
-        root = root_of(options, this.root)
-        selection = selected(options, root=root)
-        if any(file.data is not None for file in selection.files):
-            raise UsageError("index takes folders and files, not pipes")
-        _leave_out_unnameable(selection)
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
         if not options.replace:
