@@ -113,7 +113,7 @@ def test_a_lock_that_cannot_be_read_fails_with_one_message(tested: pytest.Pytest
     (tested.path / "all.lock").write_bytes(b"chunkast lock 1\nset max_tokens 64\n\nend\n")
     done = run(tested, "-k", "folder")
     done.stdout.fnmatch_lines(
-        ["*all.lock: written by an earlier version of chunkast; rewrite it: *", "or, * pytest *"]
+        ["*all.lock: not a chunkast lock that can be read: *", "or, * pytest *"]
     )
     done.stdout.no_fnmatch_line("*Traceback*")
 

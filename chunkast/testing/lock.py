@@ -16,9 +16,8 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -45,8 +44,7 @@ __all__ = (
 
 _FORMAT: Final = "chunkast lock"
 _VERSION: Final = 2
-# The beginnings of the first lines of a lock: of version 1, which was not JSON, and of any other.
-_OLD: Final = b"chunkast lock "
+# The beginning of the first line of a lock.
 _START: Final = b'{"format"'
 # Escaped: lone surrogates, and characters that are invisible or change the text direction.
 _ESCAPED: Final = re.compile(
@@ -163,7 +161,7 @@ def open_side(path: str) -> Iterator[tuple[Header | None, Sequence[DocumentRecor
     file that cannot be read.
     """
     lines = _lines(path)
-    is_lock = lines[0].startswith((_OLD, _START))
+    is_lock = lines[0].startswith(_START)
     yield _read_lock(path, lines) if is_lock else (None, _documents(path, lines, None))
 
 
@@ -175,26 +173,12 @@ def _lines(path: str) -> list[bytes]:
 
 
 def _read_lock(path: str, lines: Sequence[bytes]) -> OpenLock:
-    if lines[0].startswith(_OLD):
-        reason = f"written by an earlier version of chunkast; {_rewrite(path)}"
-        raise LockError(path, reason, header=_old_header(path, lines[1:]))
     try:
         header = _read_header(_parse(lines[0]))
     except (ValueError, RecursionError) as error:
         reason = f"not a chunkast lock that can be read: {_described(error)}"
-        if first := _first_header(lines):
-            raise LockError(path, f"{reason}; {_rewrite(path)}", 1, first) from None
         raise LockError(path, f"{reason}; 'chunkast snapshot PATHS -o LOCK' writes one") from None
     return OpenLock(header, _documents(path, lines, header))
-
-
-def _first_header(lines: Sequence[bytes]) -> Header | None:
-    """Return the first header between the marks of a merge conflict at the start, if there is any."""
-    if _CONFLICT.match(lines[0]):
-        for line in takewhile(lambda line: _CONFLICT.match(line) or line.startswith(_START), lines):
-            with suppress(ValueError, RecursionError):
-                return _read_header(_parse(line))
-    return None
 
 
 def _rewrite(path: str) -> str:
@@ -294,24 +278,6 @@ def _read_header(values: Mapping[str, Any]) -> Header:
         config=_get(values, "options", "dict"),
         root=_get(values, "root", "str", ""),
     )
-
-
-def _old_header(path: str, lines: Iterable[bytes]) -> Header:
-    """Return the options and the root of a lock of version 1, without versions.
-
-    ``lines`` are the lines after the first, such as ``set max_tokens 512`` and ``root "."``.
-    """
-    try:
-        text = b"\n".join(takewhile(bool, map(bytes.strip, lines))).decode()
-        settings = re.findall(r"^(?:set (\w+)|root) (.*)$", text, re.MULTILINE)
-        pairs = ", ".join(f'"{name}": {value}' for name, value in settings)
-        options = _parse(f"{{{pairs}}}".encode())
-        root = str(options.pop("", ""))
-        return Header({}, options, root)
-    except (ValueError, RecursionError) as error:
-        reason = f"an old lock that is damaged: {_described(error)}"
-        advice = f"write a new lock: chunkast snapshot PATHS -o {shlex.quote(path)}"
-        raise LockError(path, f"{reason}; {advice}") from None
 
 
 def _read_line(values: Mapping[str, Any], last: ChunkRecord | None) -> ChunkRecord:
