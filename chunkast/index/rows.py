@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 from zlib import crc32
 
@@ -18,10 +19,12 @@ from chunkast.text.source_map import encode, without_surrogates
 __all__ = ("COLUMNS", "SELECT", "check_row", "read_row", "values_of")
 
 _HASHES: Final = ("id", "content_hash", "embed_hash")
+# The other fields. A change of these requires a new version of the schema.
+_FIELDS: Final = [f.name for f in fields(Chunk) if f.name not in {*_HASHES, "source"}]
 # The columns of a chunk, with their types.
 COLUMNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("position", "own_token_count"), "INTEGER NOT NULL"),
-    # The other fields of the chunk as JSON, except the source.
+    # The values of the other fields as a JSON list.
     **dict.fromkeys((*_HASHES, "fields"), "TEXT NOT NULL"),
     # Of the document's source, and of the columns above.
     "checksum": "INTEGER NOT NULL",
@@ -38,13 +41,13 @@ def values_of(chunk: Chunk, own_tokens: int, source: str) -> tuple[Any, ...]:
 
     ``own_tokens`` is the chunk's token count without the overlap; ``source`` is its document's.
     """
-    fields = chunk.to_dict()
-    hashes = [fields.pop(name) for name in _HASHES]
+    known = chunk.to_dict()
     # If the embedded text contains the text, only the parts around it are stored.
     before, text, after = chunk.embed_text.partition(chunk.text)
-    fields |= {"source": None, "embed_text": [before, after] if text else before}
-    stored = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    values = fields.pop("index"), own_tokens, *hashes, without_surrogates(stored)
+    known["embed_text"] = [before, after] if text else before
+    listed = [known[name] for name in _FIELDS]
+    stored = without_surrogates(json.dumps(listed, ensure_ascii=False, separators=(",", ":")))
+    values = chunk.index, own_tokens, *(known[name] for name in _HASHES), stored
     return (*values, _checksum(source, values))
 
 
@@ -55,9 +58,10 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
     ``DamageError`` if the row cannot be read, or if it does not match its checksum.
     """
     check_row(row)
-    number, source, _, own_tokens, *hashes, fields, _ = row
+    number, source, _, own_tokens, *hashes, stored, _ = row
     try:
-        return number, own_tokens, _chunk(source, hashes, json.loads(fields))
+        known = dict(zip((*_HASHES, *_FIELDS), (*hashes, *json.loads(stored)), strict=True))
+        return number, own_tokens, _chunk(source, known)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise DamageError(f"row {number} of its chunks is damaged") from None
 
@@ -69,13 +73,13 @@ def check_row(row: Sequence[Any]) -> None:
         raise DamageError(f"row {number} of its chunks is damaged")
 
 
-def _chunk(source: str, hashes: Sequence[str], fields: dict[str, Any]) -> Chunk:
-    if isinstance(fields["embed_text"], list):
-        fields["embed_text"] = fields["text"].join(fields["embed_text"])
-    metadata = fields["metadata"]
+def _chunk(source: str, known: dict[str, Any]) -> Chunk:
+    if isinstance(known["embed_text"], list):
+        known["embed_text"] = known["text"].join(known["embed_text"])
+    metadata = known["metadata"]
     if isinstance(metadata.get("cell_id"), str):
         source = cell_source(source, metadata["cell"], metadata["cell_id"])
-    return Chunk.from_dict({**fields, **dict(zip(_HASHES, hashes, strict=True)), "source": source})
+    return Chunk.from_dict({**known, "source": source})
 
 
 def _checksum(source: str, values: Sequence[Any]) -> int:
