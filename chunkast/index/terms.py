@@ -44,7 +44,12 @@ _CAMEL_CASE: Final = re.compile(
 )
 _HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # Names with signs, such as C#, C++ and .NET, which become words.
-_SIGN: Final = re.compile(r"(?<=\b[A-Za-z])(?:\+\+|\\?#(?!\w))|(?<![\w.])\.net\b", re.IGNORECASE)
+# What precedes them is looked at last: searching for the signs is fast.
+_SIGN: Final = re.compile(
+    r"\+\+(?<=\b[A-Za-z]\+\+)|#(?<=\b[A-Za-z]#)(?!\w)|\\#(?<=\b[A-Za-z]\\#)(?!\w)"
+    r"|\.net\b(?<![\w.]\.net)",
+    re.IGNORECASE,
+)
 _SIGN_NAMES: Final = {"++": "plusplus", "#": "sharp", ".net": "dotnet"}
 # Characters that NFKC joins to the word before them, and letters that are written in two ways.
 _LETTERS: Final = str.maketrans(
