@@ -100,8 +100,9 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> TokenCounter:
     return _of_known(encoding)
 
 
+@lru_cache(maxsize=16)
 def _of_known(encoding: tiktoken.Encoding) -> TokenCounter:
-    """Return the counter of one of tiktoken's own encodings."""
+    """Return the counter of one of tiktoken's own encodings; its counts are remembered."""
     encode = encoder(encoding)
 
     @cache
