@@ -63,9 +63,9 @@ def _guessed(text: str) -> str:
         slice_words = text[at : at + _SLICE].lower().split()
         size += len(slice_words)
         words.update(filter(_LANGUAGE_OF.__contains__, slice_words))
-    counts: Counter[str] = Counter()
-    for word, language in _LANGUAGE_OF.items():
-        counts[language] += words[word]
+    counts = Counter(dict.fromkeys(WORDS, 0))
+    for word, count in words.items():
+        counts[_LANGUAGE_OF[word]] += count
     (language, most), (_, next_most) = counts.most_common(2)
     sure = most >= _LEAST and most >= _LEAST_SHARE * size and most > _LEAD * next_most
     return language if sure else DEFAULT_LANGUAGE
