@@ -33,6 +33,7 @@ _OWN_RULES: Final[Mapping[str, Rule]] = {
     "blockquote": container_rules.blockquote,
     "fence": leaf_rules.fence,
     "heading": leaf_rules.heading,
+    "hr": leaf_rules.hr,
     "html_block": leaf_rules.html_block,
     "lheading": leaf_rules.lheading,
     "list": container_rules.list_block,

@@ -22,6 +22,7 @@ from chunkast.markdown.pipe_tables import count_cells, count_delimiters
 __all__ = (
     "fence",
     "heading",
+    "hr",
     "html_block",
     "lheading",
     "paragraph",
@@ -31,6 +32,9 @@ __all__ = (
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
+_BREAK = re.compile(
+    r"(?:-[ \t]*-[ \t]*-[- \t]*|\*[ \t]*\*[ \t]*\*[* \t]*|_[ \t]*_[ \t]*_[_ \t]*)(?=\n|\Z)"
+)
 _UNDERLINE_MARKS: Final = "=-"
 # A link definition on one line, with nothing to be escaped or decoded.
 _PLAIN_DEFINITION = re.compile(
@@ -108,6 +112,18 @@ def _fence_end(state: BlockState, start: int, end: int, run: str) -> tuple[int, 
         ):
             return line, True
     return end, False
+
+
+def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
+    """Parse a thematic break: at least three equal marks, and blanks."""
+    if state.sCount[start] - state.blkIndent >= 4:
+        return False
+    if not _BREAK.match(state.src, state.bMarks[start] + state.tShift[start]):
+        return False
+    if not silent:
+        state.line = start + 1
+        state.build(state.tree.leaf, "hr", start, start + 1)
+    return True
 
 
 def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
