@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -15,6 +14,7 @@ from chunkast.analysis import Frame, Page, Structure
 from chunkast.config import ChunkConfig
 from chunkast.text.front_matter import front_matter_value
 from chunkast.text.sentences import sentence_starts
+from chunkast.tokens import Remembered
 
 __all__ = ("Context",)
 
@@ -101,11 +101,11 @@ class Context:
             if heading.level == 1 and heading.title:
                 self._tops.setdefault(headings.page_at(heading.start).number, heading.title)
         self._tops_of_pages = [*map(self._top, headings.pages)]
-        self._shortened = lru_cache(_REMEMBERED)(self._shorten)
-        self._openers = lru_cache(_REMEMBERED)(self._find_openers)
+        self._shortened = Remembered(self._shorten, _REMEMBERED)
+        self._openers = Remembered(self._find_openers, _REMEMBERED)
         # By the parts to show: the longest context, and its tokens.
-        self._longest = lru_cache(_REMEMBERED)(lambda *key: next(self._allowed(_Parts(*key))))
-        self._tokens = lru_cache(_REMEMBERED)(lambda *key: count(self._longest(*key)))
+        self._longest = Remembered(self._find_longest, _REMEMBERED)
+        self._tokens = Remembered(self._count_longest, _REMEMBERED)
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
         """Add the frames of a block; frames that take more than half the budget are shortened."""
@@ -124,12 +124,20 @@ class Context:
 
         The chunk's text after the overlap begins at ``own``, by default at ``start``.
         """
-        above = self._above(start if own is None else own)
-        return self._tokens(*above, self._openers(start), self.frame_at(start))
+        return self._tokens[self._parts(start, start if own is None else own)]
+
+    def _parts(self, start: int, own: int) -> _Parts:
+        return _Parts(*self._above(own), self._openers[start], self.frame_at(start))
+
+    def _find_longest(self, parts: _Parts) -> str:
+        return next(self._allowed(parts))
+
+    def _count_longest(self, parts: _Parts) -> int:
+        return self._count(self._longest[parts])
 
     def _find_openers(self, pos: int) -> tuple[str, ...]:
         openers = self._structure.openers.at(pos) if self._mode == "headings" else ()
-        return tuple(map(self._shortened, openers)) if openers else ()
+        return tuple(map(self._shortened.__getitem__, openers)) if openers else ()
 
     def _shorten(self, opener: str) -> str:
         """Return an opener that has more tokens than openers may have, up to a sentence or word."""
@@ -155,7 +163,7 @@ class Context:
 
     def inner_tokens(self, pos: int) -> int:
         """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
-        parts = _Parts("", "", (), self._openers(pos), self.frame_at(pos))
+        parts = _Parts("", "", (), self._openers[pos], self.frame_at(pos))
         return self._count(next(self._allowed(parts)))
 
     def suffix_tokens(self, pos: int) -> int:
@@ -183,9 +191,9 @@ class Context:
         The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
         start of that text is not repeated in the context.
         """
-        key = *self._above(own), self._openers(start), self.frame_at(start)
-        yield self._longest(*key)
-        yield from islice(self._allowed(_Parts(*key)), 1, None)
+        parts = self._parts(start, own)
+        yield self._longest[parts]
+        yield from islice(self._allowed(parts), 1, None)
 
     def _allowed(self, parts: _Parts) -> Iterator[str]:
         """Yield what may stand before a chunk with these parts, from longest to shortest."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -13,7 +12,7 @@ from chunkast.config import ChunkConfig
 from chunkast.cutting.context import Context
 from chunkast.cutting.replaced import Replaced
 from chunkast.text.spans import trim_span
-from chunkast.tokens import NOT_EXACT, TokenCounter, index_of
+from chunkast.tokens import NOT_EXACT, Remembered, TokenCounter, index_of
 
 __all__ = ("Costs",)
 
@@ -45,8 +44,11 @@ class Costs:
         self.resumed = [self.dropped, *(end if drop else 0 for _, end in pages)]
         self._trim = config.trim
         # An empty text costs nothing, even if special tokens are counted.
-        self.count = lru_cache(_REMEMBERED)(lambda text: counter.count(text) if text else 0)
-        self.cost = lru_cache(_REMEMBERED)(self._cost)
+        counts: Remembered[str, int] = Remembered(
+            lambda text: counter.count(text) if text else 0, _REMEMBERED
+        )
+        self.count: Callable[[str], int] = counts.__getitem__
+        self._costs = Remembered(self._cost, _REMEMBERED)
         self.context = Context(structure, config, self.count)
         self.replaced = Replaced(structure.analysis.replacements, self.text, trim=config.trim)
         self._counter = counter
@@ -62,9 +64,12 @@ class Costs:
         """
         return trim_span(self.text, start, end) if self._trim else (start, end)
 
-    def _cost(self, start: int, end: int) -> int:
+    def cost(self, start: int, end: int) -> int:
         """Return the token count of the chunk for ``text[start:end]``, without context."""
-        return self._index.count(*self.span(start, end))
+        return self._costs[start, end]
+
+    def _cost(self, piece: tuple[int, int]) -> int:
+        return self._index.count(*self.span(*piece))
 
     def tokens(self, start: int, end: int) -> int:
         """Return the token count of ``text[start:end]``, untrimmed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -13,6 +12,7 @@ from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import sentence_cuts
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.units import Bodies, Piece, Units
+from chunkast.tokens import Remembered
 
 __all__ = ("Overlap",)
 
@@ -41,7 +41,7 @@ class Overlap:
         self._costs = costs
         self._bodies = bodies
         self._sections = bodies.sections
-        self._longest = lru_cache(_REMEMBERED)(self._find_longest)
+        self._longest = Remembered(self._find_longest, _REMEMBERED)
 
     def reserve(self, previous: Piece) -> int:
         """Return the number of tokens that the piece after ``previous`` must leave free for a tail.
@@ -83,7 +83,7 @@ class Overlap:
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None."""
-        return self._longest(self._in_section(previous))
+        return self._longest[self._in_section(previous)]
 
     def _in_section(self, previous: Piece) -> Piece:
         """Return the part of ``previous`` in its last section; no tail begins before that."""

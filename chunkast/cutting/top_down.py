@@ -8,7 +8,6 @@ units, the smallest parts that are never cut.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import pairwise, starmap
 from typing import Final
 
@@ -19,6 +18,7 @@ from chunkast.cutting.fill import fill
 from chunkast.cutting.joining import Edges, joined
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Bodies, Piece
+from chunkast.tokens import Remembered
 
 __all__ = ("Cutter",)
 
@@ -45,7 +45,7 @@ class Cutter:
         self._bodies = bodies
         self._least = config.min_tokens
         self._tenth = -(-costs.budget // _CRUMB_SHARE)
-        self._room = lru_cache(_REMEMBERED)(costs.room)
+        self._room = Remembered(costs.room, _REMEMBERED)
         # Cuts inside sections that do not fit; a piece beside one is not a whole section.
         self._final: set[int] = set()
 
@@ -124,7 +124,7 @@ class Cutter:
     def _fits(self, i: int, j: int) -> bool:
         """Return whether ``text[i:j]`` fits together with its context and overlap."""
         overlap = self.overlap
-        room = self._room(i)
+        room = self._room[i]
         least, most = self._costs.bounds(i, j)
         if most <= room - overlap.most:
             return True

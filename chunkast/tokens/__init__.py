@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.resolve import resolve_counter
-from chunkast.tokens.span_counts import NOT_EXACT, SpanCounts, remember
+from chunkast.tokens.span_counts import NOT_EXACT, Remembered, SpanCounts, remember
 from chunkast.tokens.token_index import TokenIndex
 
 __all__ = (
     "NOT_EXACT",
+    "Remembered",
     "SpanCounts",
     "TokenCounter",
     "index_of",

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Final, TypeVar
 
 from chunkast.text.source_map import make_array
 
-__all__ = ("NOT_EXACT", "Exact", "SpanCounts", "remember")
+__all__ = ("NOT_EXACT", "Exact", "Remembered", "SpanCounts", "remember")
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -27,6 +27,24 @@ def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> 
     if len(known) >= most:
         known.clear()
     known[key] = value
+
+
+class Remembered(dict[_Key, _Value]):
+    """A cache of at most ``most`` results of a function; looking up a new key calls it.
+
+    Unlike ``lru_cache``, which copies the function's attributes, it may be made for each document.
+    """
+
+    __slots__ = ("_function", "_most")
+
+    def __init__(self, function: Callable[[_Key], _Value], most: int) -> None:
+        self._function = function
+        self._most = most
+
+    def __missing__(self, key: _Key) -> _Value:
+        value = self._function(key)
+        remember(self, key, value, self._most)
+        return value
 
 
 @dataclass(frozen=True, slots=True)
