@@ -86,7 +86,7 @@ class Costs:
 
         If more than a few tokens of white space are trimmed, the least may be too high.
         """
-        if self.replaced:
+        if self.replaced.any:
             return 0, math.inf
         least, most = self._index.bounds(start, end)
         return least, most + self.context.most_suffix_tokens
@@ -100,7 +100,7 @@ class Costs:
         if start == end:
             return 0
         closing = self.context.suffix_tokens(end)
-        if self.replaced:
+        if self.replaced.any:
             # What is embedded is only counted for text that may become one chunk.
             if not (self.is_within(start, end, self.budget) or self._is_placeholder(start, end)):
                 return math.inf
@@ -130,7 +130,7 @@ class Costs:
 
         Returns None if the text is embedded as it is.
         """
-        body = self.replaced.body(start, end) if self.replaced else None
+        body = self.replaced.body(start, end) if self.replaced.any else None
         return None if body is None else (body, self._counter.count(body))
 
     def keep(self, whole: tuple[int, int], attached: int) -> None:

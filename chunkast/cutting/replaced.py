@@ -16,7 +16,10 @@ _CONTENT = re.compile(f"[^{WHITE_SPACE}]")
 
 
 class Replaced:
-    """The spans of a document that are replaced in ``embed_text``."""
+    """The spans of a document that are replaced in ``embed_text``.
+
+    any: true if there are such spans.
+    """
 
     def __init__(self, replacements: Sequence[Replacement], text: str, *, trim: bool) -> None:
         """Keep the sorted ``replacements``, except those that overlap an earlier one."""
@@ -26,6 +29,7 @@ class Replaced:
         # The start and end of each without white space, which may be trimmed off a chunk.
         self._starts: list[int] = []
         self._ends: list[int] = []
+        self.any = False
         for span in replacements:
             self.add(span)
 
@@ -40,9 +44,7 @@ class Replaced:
             self._spans.insert(slot, span)
             self._starts.insert(slot, start)
             self._ends.insert(slot, end)
-
-    def __bool__(self) -> bool:
-        return bool(self._spans)
+            self.any = True
 
     def body(self, start: int, end: int) -> str | None:
         """Return the text to embed for ``text[start:end]``, or None if it is unchanged.

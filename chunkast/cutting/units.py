@@ -248,7 +248,7 @@ def _keep_whole(costs: Costs, first: int, point: Point, cuts: Sequence[Point]) -
 
     The text from ``first`` on introduces the unit at ``point``.
     """
-    if not costs.replaced:
+    if not costs.replaced.any:
         return
     start = point.pos
     for cut in cuts:
