@@ -166,9 +166,14 @@ class Costs:
         )
         return list(accumulate(sizes, initial=0))
 
-    def may_fit(self, start: int, end: int) -> bool:
-        """Return whether a chunk for ``text[start:end]`` may fit the budget, without counting."""
-        return self.bounds(start, end)[0] <= self.budget
+    def may_fit(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
+        """Return whether each span may fit into ``room`` tokens as a chunk, without counting.
+
+        The spans are those between each of the sorted ``positions`` and the one ``step`` after it.
+        """
+        if self.replaced.any:
+            return [True] * max(len(positions) - step, 0)
+        return self._index.may_be_within(positions, step, room)
 
     def count_after(self, before: str, start: int, end: int, tokens: int) -> int:
         """Return the token count of ``before + text[start:end]``, whose text has ``tokens``."""

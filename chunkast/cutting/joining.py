@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heapreplace
+from itertools import compress
 from typing import Final, TypeAlias
 from zlib import crc32
 
@@ -44,7 +45,7 @@ def joined(
     """
     last = len(bounds) - 1
     # Neighbours that are too large together stay so as they grow.
-    open_ = [n for n in range(1, last) if costs.may_fit(bounds[n - 1], bounds[n + 1])]
+    open_ = [*compress(range(1, last), costs.may_fit(bounds, 2, costs.budget))]
     if not open_:
         return list(bounds)
     before, text = costs.before(bounds), costs.text

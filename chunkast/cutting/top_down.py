@@ -8,7 +8,7 @@ units, the smallest parts that are never cut.
 from __future__ import annotations
 
 import math
-from itertools import pairwise, starmap
+from itertools import compress, pairwise, starmap
 from typing import Final
 
 from chunkast.analysis import Structure
@@ -45,6 +45,8 @@ class Cutter:
         self._bodies = bodies
         self._least = config.min_tokens
         self._tenth = -(-costs.budget // _CRUMB_SHARE)
+        # The most tokens in a crumb.
+        self._crumb = (self._tenth if self._least is None else min(self._tenth, self._least)) - 1
         self._room = Remembered(costs.room, _REMEMBERED)
         # Cuts inside sections that do not fit; a piece beside one is not a whole section.
         self._final: set[int] = set()
@@ -103,13 +105,13 @@ class Cutter:
 
         The two must fit into one piece without heading path and overlap.
         """
-        if any(starmap(self._is_crumb, pairwise(bounds))):
+        small = compress(pairwise(bounds), self._costs.may_fit(bounds, 1, self._crumb))
+        if any(starmap(self._is_crumb, small)):
             return joined(self._costs, bounds, edges, self._crumb_fits)
         return bounds
 
     def _is_crumb(self, i: int, j: int) -> bool:
-        least = self._tenth if self._least is None else min(self._tenth, self._least)
-        return self._costs.fits(i, j, least - 1)
+        return self._costs.fits(i, j, self._crumb)
 
     def _crumb_fits(self, i: int, h: int, j: int) -> bool:
         """Return whether one of two pieces is a crumb (a very small piece) and both fit into one.

@@ -122,6 +122,14 @@ class SpanCounts(ABC):
         end, except that the least may be too high if there is much of these.
         """
 
+    def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
+        """Return whether each span may have at most ``room`` tokens, found without counting.
+
+        The spans are those between each of the sorted ``positions`` and the one ``step`` after it.
+        """
+        spans = zip(positions, positions[step:], strict=False)
+        return [self.bounds(*span)[0] <= room for span in spans]
+
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.
 

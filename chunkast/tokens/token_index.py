@@ -18,7 +18,7 @@ from typing import Final
 from chunkast.text.source_map import has_surrogates, make_array, without_surrogates
 from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.safe import CL100K_POSITIONS
-from chunkast.tokens.span_counts import Exact, SpanCounts, remember
+from chunkast.tokens.span_counts import NOT_EXACT, Exact, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
@@ -170,6 +170,14 @@ class TokenIndex(SpanCounts):
             return 0, (end - start) * self._most_per_character
         tokens = prefix[last] - prefix[first]
         return tokens - _MOST_SPACE, tokens + rest * self._most_per_character + _TRIMMED
+
+    def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
+        """Return whether each span may have at most ``room`` tokens, found without counting."""
+        before = [*self.exact.each(positions)] if self.additive else [NOT_EXACT]
+        if NOT_EXACT in before:
+            return super().may_be_within(positions, step, room)
+        most = room + _MOST_SPACE
+        return [last - first <= most for first, last in zip(before, before[step:], strict=False)]
 
     def count_after(self, before: str, start: int, end: int) -> int:
         """Return the exact number of tokens in ``before + text[start:end]``."""
