@@ -138,11 +138,25 @@ class TreeBuilder:
             if last <= first:
                 return
         if first > self.cursor:
-            self._gap(first)
+            self._skip(first)
         start, self.at = self.at, self.starts[last]
         self.kinds.add(kind)
         self.children.append(new_block(kind, start, self.at, (), details))
         self.cursor = last
+
+    def _skip(self, until: int) -> None:
+        """Cover the skipped lines from the cursor up to ``until`` with leaves, if any are needed."""
+        if (
+            self.cursor + 1 == until
+            and not self.blanks
+            and len(self.stack) == 1
+            and self.children
+            and self.text.startswith("\n", self.at)
+        ):
+            # Nearly every gap is an empty line between top-level blocks.
+            self.at, self.cursor = self.starts[until], until
+        else:
+            self._gap(until)
 
     def _gap(self, until: int) -> None:
         """Cover the skipped lines from the cursor up to ``until`` with leaves."""
@@ -188,7 +202,7 @@ class TreeBuilder:
         lines = lines or (self.cursor, self.cursor)
         first = lines[0]
         if first > self.cursor:
-            self._gap(min(first, self.lines))
+            self._skip(min(first, self.lines))
         self.list_depth += kind in _NESTS
         self.quotes += kind in _QUOTES
         level = max(self.list_depth, 0) if kind in _LEVELED else 0
