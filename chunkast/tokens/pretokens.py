@@ -102,6 +102,7 @@ _MAX_REMEMBERED_PRETOKENS = 65_536
 _MAX_SPLIT_AT_ONCE = 65_536
 # White space that may belong to several words or be several tokens. Fewer spaces are one token.
 _NOT_BETWEEN_WORDS: Final = (" \n", "\t", "\r", "\v", "\f", " " * 64)
+_WIDE_SPACE: Final = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _LAST_LINE_END: Final = re.compile(r"\n(?=[^\n])")
 _SPACES: Final = re.compile(" {3,}")
 # Precedes the first word of a line; other words follow a space.
@@ -186,21 +187,20 @@ class PretokenCounter:
     def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
         """Return the token count of each span between neighbouring ``positions``, in order."""
         others = [mark for mark in self._not_words if mark in text]
-        all_ascii = text.isascii()
+        wide = None if text.isascii() else _WIDE_SPACE.search(text)
         for span in spans_between(text, positions):
             if (
-                not (all_ascii or span.isascii())
-                or span.endswith(" ")
+                span.endswith(" ")
                 or len(span) > _MAX_SPLIT_AT_ONCE
                 or (others and any(mark in span for mark in others))
+                or (wide and _WIDE_SPACE.search(span))
             ):
                 yield self.count(span)
             else:
                 yield sum(map(self._words, _words_of(span)))
 
     def _count_word(self, word: str) -> int:
-        text = word[1:] if word[:1] == _LINE_START else " " + word
-        return sum(map(self._tokens, self._ascii.findall(text)))
+        return self.count(word[1:] if word[:1] == _LINE_START else " " + word)
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
         """Return the end of each token's pre-token, for a text that begins at index ``start``."""
