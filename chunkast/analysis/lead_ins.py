@@ -11,7 +11,7 @@ from chunkast.markdown.kinds import Construct
 from chunkast.model import Block
 from chunkast.text.sentences import ends_sentence
 
-__all__ = ("LeadIn", "Neighbours", "lead_in")
+__all__ = ("FULL_STOPS", "LeadIn", "Neighbours", "lead_in")
 
 _ENDS = (":", "：")
 # Marks that may surround a lead-in, and marks that may follow the last word of one without a colon.
@@ -20,7 +20,7 @@ _WORD_MARKS = "*_`)"
 # The columns of a short line, and the most characters that are read to find one.
 _SHORT, _MOST = 100, 240
 # The usual ends of sentences, which are looked for first.
-_FULL_STOPS = (".", "!", "?", "。")
+FULL_STOPS = (".", "!", "?", "。")
 # Lines that are no text: an attribute, a placeholder, a row of a table; a definition or a marker; a
 # link, an image or an address. The last word may be a tag or the name of the block.
 _NO_TEXT_ENDS = ("]", ">", "}", "|")
@@ -122,7 +122,7 @@ def _short_line(text: str, leaf: Block) -> str:
     """Return the last line of a leaf if it is short text that ends no sentence, or else ""."""
     start = max(leaf.start, leaf.end - _MOST)
     tail = text[start : leaf.end].rstrip()
-    if tail.endswith(_FULL_STOPS):
+    if tail.endswith(FULL_STOPS):
         return ""
     first = max(tail.rfind("\n"), tail.rfind("\r")) + 1
     line = tail[first:].strip().strip(_EMPHASIS_MARKS + "`")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from chunkast.analysis.lead_ins import Neighbours, lead_in
+from chunkast.analysis.lead_ins import FULL_STOPS, Neighbours, lead_in
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Block, ProtectedRegion
 from chunkast.scores import item_kind
@@ -26,6 +26,8 @@ _DEEPEST: Final = INSIDE - 1
 # The beginning of a paragraph that shows an image, and of one that defines the term before it.
 _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
+# The characters at the end of a leaf that show whether it ends a sentence.
+_TAIL: Final = 4
 # Below every score.
 _NONE: Final = -math.inf
 # Makes a named tuple at half the cost of its own constructor.
@@ -238,12 +240,29 @@ class BlockWalk:
         if number >= 0 and 0 <= self.points[number].score < score:
             self.points[number] = self.points[number]._replace(score=score, kind=kind)
 
+    def _may_lead_in(self, previous: Block, before: Construct, first: bool) -> bool:
+        """Return whether the previous leaf may be a lead-in; most are text that ends a sentence."""
+        if (
+            before.heads
+            or self._opens_container
+            or not first
+            or self._begins_child
+            or previous.kind == "math"
+        ):
+            return True
+        if not (self._introducible or (self._direct and before.plain)):
+            return False
+        return not self._text[previous.end - _TAIL : previous.end].rstrip().endswith(FULL_STOPS)
+
     def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> float:
         """Return the weight of the previous leaf as a lead-in to the next one, or 0."""
+        before = CONSTRUCTS[previous.kind]
+        if not self._may_lead_in(previous, before, first):
+            return 0
         pair = (
             self._text,
             previous,
-            CONSTRUCTS[previous.kind],
+            before,
             block,
             row,
             self._direct,
