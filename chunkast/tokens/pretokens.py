@@ -223,8 +223,11 @@ def _words_of(span: str) -> list[str]:
     No pre-token spans the start of a line, or a space and the character before it. Of several
     spaces, all but the last are a pre-token, which is returned as the word "".
     """
-    if "\n" in span:
+    body = span.rstrip("\n")
+    if "\n\n" in body:
         span = _LAST_LINE_END.sub(f"\n {_LINE_START}", span)
+    elif "\n" in body:
+        span = body.replace("\n", f"\n {_LINE_START}") + span[len(body) :]
     if "   " in span:
         span = _SPACES.sub("  ", span)
     return f"{_LINE_START}{span}".split(" ")
