@@ -19,7 +19,7 @@ from chunkast.markdown.pipe_tables import cell_content, cell_spans
 from chunkast.markdown.prose import Prose
 from chunkast.model import Analysis, Block
 from chunkast.text.graphemes import joined_spans
-from chunkast.text.sentences import sentence_starts
+from chunkast.text.sentences import has_sentences
 from chunkast.text.spans import InlineSpan
 from chunkast.text.turns import TURN, has_turns
 
@@ -106,7 +106,7 @@ class Insides:
     def several_sentences(self, leaf: Block) -> InlineText | None:
         """Return the same for a leaf of several sentences, or None for one of a single sentence."""
         prose = Prose(self._parsed, leaf)
-        several = sentence_starts(prose.text, language=self._language) or has_turns(prose.text)
+        several = has_sentences(prose.text, self._language) or has_turns(prose.text)
         return self._read(prose) if several else None
 
     def cell_text(self, start: int, end: int) -> InlineText:

@@ -21,7 +21,7 @@ from chunkast.text.source_map import encode, line_starts, without_surrogates
 from chunkast.text.spans import InlineSpan
 from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("SENTENCE_WINDOW", "ends_sentence", "sentence_starts")
+__all__ = ("SENTENCE_WINDOW", "ends_sentence", "has_sentences", "sentence_starts")
 
 SENTENCE_WINDOW = 2_000
 # The characters before and after a place that decide whether a window ends there. A sentence found
@@ -58,6 +58,11 @@ def ends_sentence(text: str) -> bool:
     return _SENTENCE_END.search(text) is not None
 
 
+def has_sentences(text: str, language: str = DEFAULT_LANGUAGE) -> bool:
+    """Return whether ``text`` has several sentences; nothing after the second one is read."""
+    return next(_sentence_starts(text, (), language), 0) > 0
+
+
 def sentence_starts(
     text: str, spans: Sequence[InlineSpan] = (), language: str = DEFAULT_LANGUAGE
 ) -> list[int]:
@@ -69,11 +74,14 @@ def sentence_starts(
     sentence belong to the sentence. A start is dropped if it is inside one of the ``spans``
     (sorted, not overlapping), or if it would separate a closing mark from the text after it.
     """
+    return list(_sentence_starts(text, spans, language))
+
+
+def _sentence_starts(text: str, spans: Sequence[InlineSpan], language: str) -> Iterator[int]:
     # A single expression would try every division of white space among its parts.
     begun = _WITHOUT_TERMINATOR.match(text)
     if begun and _END.fullmatch(text, begun.end()):
-        return []
-    starts: list[int] = []
+        return
     edges = [span.start for span in spans]
     last = 0
     for found in _found(text, language):
@@ -83,9 +91,8 @@ def sentence_starts(
         slot = bisect_right(edges, at) - 1
         inside = slot >= 0 and spans[slot].start < at < spans[slot].end
         if last < at < len(text) and not inside and not speech_continues(text, at):
-            starts.append(at)
+            yield at
             last = at
-    return starts
 
 
 def _found(text: str, language: str) -> Iterator[int]:
