@@ -47,6 +47,8 @@ class Cutter:
         self._tenth = -(-costs.budget // _CRUMB_SHARE)
         # The most tokens in a crumb.
         self._crumb = (self._tenth if self._least is None else min(self._tenth, self._least)) - 1
+        # So many tokens fit whatever the context is, which takes up at most half the budget.
+        self._sure = costs.budget - costs.budget // 2 - self.overlap.most
         self._room = Remembered(costs.room, _REMEMBERED)
         # Cuts inside sections that do not fit; a piece beside one is not a whole section.
         self._final: set[int] = set()
@@ -126,8 +128,12 @@ class Cutter:
     def _fits(self, i: int, j: int) -> bool:
         """Return whether ``text[i:j]`` fits together with its context and overlap."""
         overlap = self.overlap
-        room = self._room[i]
         least, most = self._costs.bounds(i, j)
+        if most <= self._sure:
+            return True
+        if least > self._costs.budget:
+            return False
+        room = self._room[i]
         if most <= room - overlap.most:
             return True
         if least > room:
