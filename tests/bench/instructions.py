@@ -1,16 +1,17 @@
-"""Count the instructions of chunking a few documents beside the stored figures.
+"""Compare the instructions of chunking a few fixtures with those of an earlier commit.
 
-    python -m tests.bench.instructions [--update]
+    python -m tests.bench.instructions
 
-Prints one line per budget, and a note if valgrind is missing; the exit code is always 0. Figures
-only compare on the same version of Python.
+Both versions run at the same time, in the same environment. The commit is the content of
+`instructions.commit`. Prints one line per budget; the exit code is 1 if the instructions rise by more
+than 3 %. Without valgrind or that commit, nothing is compared, and the exit code is 0.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from zipfile import ZipFile
 
 from tests.bench.corpus import FIXTURES, find_documents
 
@@ -27,7 +28,9 @@ __all__ = ("BUDGETS", "ROOT", "ask", "count_instructions", "main")
 
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("against_worker.py")
-STORED = Path(__file__).with_name("instructions.json")
+COMMIT = Path(__file__).with_name("instructions.commit")
+# The share by which instructions may rise.
+LIMIT = 0.03
 BUDGETS = (512, 254)
 # A reference page, prose, lists, HTML, tables, and text that is not ASCII.
 COUNTED = (
@@ -40,25 +43,32 @@ _REFERENCES = re.compile(r"I\s+refs:\s+([\d,]+)")
 _VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print the figures, or store them."""
+def main() -> int:
+    """Compare and print; returns 1 if the instructions rise by more than ``LIMIT``."""
+    commit = COMMIT.read_text("utf-8").strip()
+    command = ["git", "-C", str(ROOT), "archive", "--format=zip", commit, "chunkast"]
     if not shutil.which("valgrind"):
-        print("instructions are not counted: valgrind is not installed")
+        print("instructions are not compared: valgrind is not installed")
+        return 0
+    found = subprocess.run(command, capture_output=True, check=False)
+    if found.returncode:
+        print(f"instructions are not compared: this checkout does not have the commit {commit}")
         return 0
     documents = dict(find_documents([FIXTURES]))
     texts = [documents[name] for name in COUNTED]
-    counts = dict(zip(map(str, BUDGETS), count_instructions(ROOT, texts), strict=True))
-    found: dict[str, Any] = {"python": platform.python_version(), **counts}
-    stored = json.loads(STORED.read_text("utf-8")) if STORED.exists() else found
-    print(f"Python {found['python']}; stored: Python {stored['python']}")
-    for budget, count in counts.items():
-        change = count / stored[budget] - 1
-        print(
-            f"{budget} tokens: {count / 1e6:.1f} M instructions, stored {change:+.1%}", flush=True
-        )
-    if "--update" in arguments:
-        STORED.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
-    return 0
+    with TemporaryDirectory(prefix="chunkast-instructions-") as name:
+        other = Path(name).resolve()
+        with ZipFile(io.BytesIO(found.stdout)) as archive:
+            archive.extractall(other)
+        counts = (count_instructions(checkout, texts) for checkout in (other, ROOT))
+        changes = []
+        for budget, before, after in zip(BUDGETS, *counts, strict=True):
+            changes.append(after / before - 1)
+            print(
+                f"{budget} tokens: {after / 1e6:.1f} M instructions, {changes[-1]:+.1%} "
+                f"since {commit[:7]}"
+            )
+    return int(max(changes) > LIMIT)
 
 
 def count_instructions(checkout: Path, texts: Sequence[str]) -> list[int]:
@@ -96,4 +106,4 @@ def ask(checkout: Path, *arguments: str, under: Sequence[str] = ()) -> tuple[str
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
