@@ -227,6 +227,8 @@ def test_following_the_calls_reads_the_whole_text_once(
 
 
 @settings(deadline=None, max_examples=settings().max_examples // 4)
+@example(["x" * 4_000 + "\U0001f468\u200d\U0001f469" * 200], 101)
+@example(["word " * 400], 100)
 @given(st.lists(documents(), min_size=1, max_size=3), st.integers(100, 300))
 def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
     corpus = {f"{number}.md": f"# One two\n\n{text}\n\nEnd\n" for number, text in enumerate(texts)}
@@ -242,6 +244,10 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
                 answer: str = asyncio.run(getattr(served, tool)(max_tokens=most, **given))
             except ChunkastError as error:
                 failed.append(str(error))
+                [enough] = re.findall(r"([\d,]+) are enough", failed[-1])
+                given["max_tokens"] = int(enough.replace(",", ""))
+                answer = asyncio.run(getattr(served, tool)(**given))
+                assert most < count(answer) <= given["max_tokens"]
                 return ""
             assert count(answer) <= most
             return answer
@@ -281,6 +287,23 @@ def test_a_large_index_is_listed_by_folders() -> None:
     assert listed == [f"docs/a/0/{n}.md  {tokens} tokens" for n in sorted(range(0, 50, 3), key=str)]
     flat = {f"only/here/{n:03}.md": "# A\n" for n in range(99)}
     assert re.search(r"\n\d\d more; search", asked(flat, "outline", max_tokens=200))
+
+
+def test_an_outline_that_is_too_long_shows_the_first_sections() -> None:
+    text = "# Changes\n\n" + "".join(f"## {n}.0\n\nFixed {n}.\n\n" for n in range(200))
+    lines = asked({"a.md": text}, "outline", source="a.md", max_tokens=200).split("\n")
+    assert len(lines) > 5
+    assert lines[2].split() == ["0.0", "lines", "3-5", "10", "tokens"]
+    assert re.match(r"\d{3} more sections; search", lines[-1])
+
+
+def test_the_name_of_a_document_does_not_make_a_limit_too_small() -> None:
+    corpus = {f"{'long-name-' * 12}.md": f"# {'Title ' * 10}\n\n{'kappa ' * 400}"}
+    [source] = corpus
+    with pytest.raises(ChunkastError, match="too few for line 3; ") as caught:
+        asked(corpus, "read", source=source, lines="3-3", max_tokens=100)
+    enough = int(re.findall(r"(\d+) are enough", str(caught.value))[0])
+    assert "\n3\tkappa" in asked(corpus, "read", source=source, lines="3-3", max_tokens=enough)
 
 
 def test_copies_are_named_once() -> None:

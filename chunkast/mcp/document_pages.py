@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import regex
@@ -15,6 +15,7 @@ from chunkast.reading.passages import most_fitting
 __all__ = ("DEFAULT_TOKENS", "Pages", "escaped", "printable", "section_path")
 
 DEFAULT_TOKENS: Final = 2_000
+_UNLIMITED: Final = 10**9
 # Characters that could hide or change what an agent reads.
 _UNPRINTABLE: Final = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 # Those in a text, where joiners, soft hyphens and the like are part of words.
@@ -69,15 +70,15 @@ class Pages:
         It has as many lines as fit. Raises ``ConfigError`` if a single line does not fit.
         """
         ends = range(first, stop + 1)
-        number = most_fitting(
-            ends, lambda end: self.count(self._shown(first, end, stop)), self.most
-        )
+        number = most_fitting(ends, lambda end: self.count(self.shown(first, end, stop)), self.most)
         if not number:
-            least = self.count(self._shown(first, first, stop))
-            raise ConfigError("max_tokens", self.most, f"is too few here; {least:,} are enough")
-        return self._shown(first, ends[number - 1], stop), ends[number - 1]
+            # A page with a higher limit may have names in its header.
+            least = self.count(replace(self, most=_UNLIMITED).shown(first, first, stop))
+            advice = f"too few for line {first}; {least:,} are enough"
+            raise ConfigError("max_tokens", self.most, advice)
+        return self.shown(first, ends[number - 1], stop), ends[number - 1]
 
-    def _shown(self, first: int, last: int, stop: int) -> str:
+    def shown(self, first: int, last: int, stop: int) -> str:
         """Return the page with these lines, and the call that continues it."""
         shown = self.lines[first - 1 : last]
         # Blank lines have no number.

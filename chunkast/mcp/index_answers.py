@@ -37,6 +37,8 @@ _LEAST_SHARE: Final = 0.6
 _PLACES_SHARE: Final = 6
 # The number of searches for the passages that fit an answer together with the lines above them.
 _ATTEMPTS: Final = 4
+# An outline with fewer sections than this is of little use.
+_FEW: Final = 4
 _MORE_SECTIONS: Final = "{} more sections; search(query, within=source) finds them"
 _MORE_SOURCES: Final = "{} more; search(query) finds them"
 _MORE_PLACES: Final = "{} more places: repeat this with skip={}"
@@ -71,7 +73,9 @@ class Answers:
         if source not in costs and (inside or not source):
             return self._listed(inside, max_tokens)
         outline = self.store.outline(source, chunker=self.chunker)
-        for level in range(max(depth, 1), 0, -1):
+        levels = range(max(depth, 1), 0, -1)
+        useful = [level for level in levels if len(outline.down_to(level).sections) >= _FEW]
+        for level in useful or levels[:1]:
             lines = [printable(section_line(section)) for section in outline.down_to(level)]
             hidden = len(outline.sections) - len(lines)
             answer = self._first(lines, max_tokens, _MORE_SECTIONS, hidden)
@@ -81,8 +85,7 @@ class Answers:
 
     def _listed(self, costs: Mapping[str, int], most: int) -> str:
         """Return the documents with their costs, or if they do not fit, the folders they are in."""
-        shared = commonprefix([*costs]).rpartition("/")  # noqa: RUF071  (cut at a slash)
-        start = len(shared[0] + shared[1])
+        start = commonprefix([*costs]).rfind("/") + 1  # noqa: RUF071  (cut at a slash)
         folders: defaultdict[str, list[int]] = defaultdict(list)
         for name, tokens in costs.items():
             inner, slash, _ = name[start:].partition("/")
@@ -182,8 +185,7 @@ class Answers:
         else:
             found = outline.read(section or None)
         numbered = [text[one:two].rstrip("\r\n") for one, two in pairwise(line_starts(text))]
-        path = section_path(found.section)
-        pages = Pages(source, path, numbered, self._count, max_tokens)
+        pages = Pages(source, section_path(found.section), numbered, self._count, max_tokens)
         stop = min(found.last_line or 1, len(numbered))
         answer, last = pages.page(found.start_line, stop)
         # The line numbers may take more tokens than the text; the match comes before other text.

@@ -21,6 +21,8 @@ __all__ = ("serve",)
 _TOOLS = ("outline", "search", "read", "quote")
 # The smallest limit of an answer.
 _LEAST = 100
+# The titles in an error may be long.
+_ERROR_LENGTH = 1_000
 _NEXT = (
     "outline() lists the documents, outline(source) the sections of one, search(query) finds places"
 )
@@ -68,6 +70,6 @@ def _with_next_call(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaita
         try:
             return await tool(max_tokens=max_tokens, **arguments)
         except ChunkastError as error:
-            raise ToolError(printable(f"{error}. {_NEXT}")) from error
+            raise ToolError(printable(f"{str(error)[:_ERROR_LENGTH]}. {_NEXT}")) from error
 
     return called
