@@ -791,6 +791,17 @@ def test_the_nearest_database_is_the_default(
     assert errors(done.stderr)[0].endswith("'chunkast index PATHS --db .chunkast.db' makes one")
 
 
+def test_an_empty_file_is_filled_and_a_run_without_files_makes_none(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    (tmp_path / "empty.db").touch()
+    done = run("index", "docs", "--db", "empty.db", cwd=tmp_path)
+    assert (done.returncode, *errors(done.stderr)) == (0,)
+    done = run("index", "typo", cwd=tmp_path)
+    assert done.returncode == 1
+    assert b"made" not in done.stderr
+    assert not (tmp_path / ".chunkast.db").exists()
+
+
 @posix
 def test_a_file_that_cannot_be_written_stays_as_it_is() -> None:
     # A folder that every user may enter, since root may write to any file.

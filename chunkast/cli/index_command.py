@@ -138,6 +138,22 @@ class _Run:
             )
         return Chunker(ChunkConfig.of(values))
 
+    def select(self) -> tuple[Root, Selection]:
+        """Return the root and the selected files, without those whose names cannot be stored."""
+        if not self.options.paths:
+            raise UsageError("PATHS missing (see chunkast index --help)")
+        root = root_of(self.options, self.root)
+        selection = selected(self.options, root=root)
+        if any(file.data is not None for file in selection.files):
+            raise UsageError("index takes folders and files, not pipes")
+        for file in list(selection.files):
+            try:
+                (file.source or "").encode()
+            except UnicodeEncodeError:
+                selection.files.remove(file)
+                selection.problems.append(SourceError(file.path, "its name is not valid UTF-8"))
+        return root, selection
+
     def selected(self, root: Root) -> dict[str, Any]:
         """Return the root, PATHS and the options that select files, as they are remembered."""
         options = self.options
@@ -186,22 +202,18 @@ def run(options: Namespace) -> int:
 
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
-    this = _Run(options)
-    new = not os.path.exists(options.db)
-    with Store(":memory:" if new else options.db, create=new) as store:
-        this.recall(store.remembered())
-    if not options.paths:
-        raise UsageError("PATHS missing (see chunkast index --help)")
-    chunker, root = this.chunker(), root_of(options, this.root)
-    selection = selected(options, root=root)
-    if any(file.data is not None for file in selection.files):
-        raise UsageError("index takes folders and files, not pipes")
-    _leave_out_unnameable(selection)
-    # A dry run and a run without any file leave no database.
-    path = ":memory:" if new and (options.dry_run or not selection.files) else options.db
+    this, path, first = _Run(options), options.db, None
+    if new := not os.path.exists(path):
+        # Wrong options, a dry run, and a run without any file leave no database.
+        this.recall({})
+        this.chunker()
+        first = this.select()
+        if options.dry_run or not first[1].files:
+            path = ":memory:"
     with Store(path, create=True) as store:
         with this.tally.stoppable(options.db):
-            report, changes = _update(store, this, chunker, root, selection)
+            this.recall(store.remembered())
+            report, changes = _update(store, this, first)
         embedded = options.dry_run or _embed(store, this, report)
     vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
     if this.server is not None:
@@ -209,7 +221,7 @@ def run(options: Namespace) -> int:
     text = f"{report}\n{vectors}\ndigest {report.digest}\n"
     print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
     if not options.quiet:
-        if new and given is None and not options.dry_run:
+        if new and given is None and path == options.db:
             print_note(f"made {os.path.abspath(options.db)}")
         _print_notes(this, report, changes)
     return this.tally.exit_code if embedded else 1
@@ -271,10 +283,13 @@ def _verify(options: Namespace) -> int:
 
 
 def _update(
-    store: Store, this: _Run, chunker: Chunker, root: Root, selection: Selection
+    store: Store, this: _Run, first: tuple[Root, Selection] | None
 ) -> tuple[IndexReport, list[str]]:
-    """Index the selected files, and return the report and the changed options."""
-    options = this.options
+    """Index the selected files, and return the report and the changed options.
+
+    ``first`` is the selection of a new index; else the files are selected while no other run writes.
+    """
+    options, chunker = this.options, this.chunker()
 
     def wait() -> None:
         if not options.quiet:
@@ -282,6 +297,7 @@ def _update(
 
     model = options.embed_model
     with store.writing(chunker, dry_run=options.dry_run, model=model, on_wait=wait) as run:
+        root, selection = first or this.select()
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
         if not options.replace:
@@ -295,19 +311,6 @@ def _update(
             for document in documents:
                 run.put(document)
     return run.report, this.changes(run)
-
-
-def _leave_out_unnameable(selection: Selection) -> None:
-    """Remove files whose names are not valid UTF-8, and report each as a problem.
-
-    The database cannot store such names.
-    """
-    for file in list(selection.files):
-        try:
-            (file.source or "").encode()
-        except UnicodeEncodeError:
-            selection.files.remove(file)
-            selection.problems.append(SourceError(file.path, "its name is not valid UTF-8"))
 
 
 def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
