@@ -90,6 +90,7 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
         ("chunk a.md --max-tokens many", "max_tokens='many': must be a whole number"),
         ("chunk a.md --encoding klingon", "encoding='klingon': must be one of cl100k_base, "),
         ("chunk a.md --extensions tabels", "did you mean 'tables'?"),
+        ("chunk a.md --extensions [1]", "extensions=1: must be one of front_matter, "),
         ("chunk a.md --set max_token=5", "did you mean 'max_tokens'?"),
         ("chunk a.md --set decay", "--set decay: expected FIELD=VALUE"),
         ("chunk a.md --max-tokens 5 --set chunk_size=5", "given twice"),

@@ -63,7 +63,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--max-reembed",
         type=_most,
         metavar="N|P",
-        help="fail if more than N texts, or more than P %% of the chunks, need re-embedding",
+        help="fail if more than N texts, or P of the chunks, such as 5%%, need re-embedding",
     )
     add_flags(parser, update="rewrite the lock and exit with 0; refused where CI is set")
     add_report(parser)

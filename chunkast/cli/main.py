@@ -42,7 +42,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = {
 }
 
 _LOG = logging.getLogger(__name__)
-# Marks an operand; no argument can contain it.
+# Marks an operand after "--"; no argument can contain it.
 _OPERAND: Final = "\0"
 _FAILED: Final = 1
 _USAGE: Final = 2
@@ -154,15 +154,12 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
         name = unknown.partition("=")[0]
         hint = did_you_mean(name, known)
         raise UsageError(f"unknown option {name}{hint} (see chunkast {argv[0]} --help-all)")
-    # argparse forgets "--" when it collects the operands, so a mark keeps what follows from being
-    # read as an option.
+    # argparse forgets "--" when it collects operands. The mark keeps it from reading those after
+    # "--" as options.
+    for action in command._get_positional_actions():  # noqa: SLF001 - no public list
+        action.type = lambda word: word.removeprefix(_OPERAND)
     words = [*argv[1:end], *(f"{_OPERAND}{word}" for word in argv[end + 1 :])]
     options = command.parse_intermixed_args(words)
-    for name, value in vars(options).items():
-        if isinstance(value, list):
-            setattr(options, name, [word.removeprefix(_OPERAND) for word in value])
-        elif isinstance(value, str):
-            setattr(options, name, value.removeprefix(_OPERAND))
     options.command, options.version = argv[0], False
     return options
 
