@@ -71,11 +71,10 @@ def run(options: Namespace) -> int:
 
 def _of_files(one: str, two: str) -> Diff:
     from chunkast.testing.compare import compare
-    from chunkast.testing.lock import LockError, open_side
+    from chunkast.testing.lock import LockError, read_side
 
     try:
-        with open_side(one) as old, open_side(two) as new:
-            return compare(old, new)
+        return compare(read_side(one), read_side(two))
     except LockError as error:
         raise UsageError(str(error)) from None
 

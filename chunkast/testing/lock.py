@@ -38,7 +38,7 @@ __all__ = (
     "encode_document",
     "encode_header",
     "open_lock",
-    "open_side",
+    "read_side",
     "write_lock",
 )
 
@@ -153,16 +153,15 @@ def open_lock(path: str) -> Iterator[OpenLock]:
     yield _read_lock(path, _lines(path))
 
 
-@contextmanager
-def open_side(path: str) -> Iterator[tuple[Header | None, Sequence[DocumentRecord]]]:
+def read_side(path: str) -> tuple[Header | None, Sequence[DocumentRecord]]:
     """Read one side of a comparison: a lock, or a file of chunks as JSON Lines.
 
-    Yields the header, or ``None`` for JSON Lines, and the documents. Raises ``LockError`` for a
+    Returns the header, or ``None`` for JSON Lines, and the documents. Raises ``LockError`` for a
     file that cannot be read.
     """
     lines = _lines(path)
     is_lock = lines[0].startswith(_START)
-    yield _read_lock(path, lines) if is_lock else (None, _documents(path, lines, None))
+    return _read_lock(path, lines) if is_lock else (None, _documents(path, lines, None))
 
 
 def _lines(path: str) -> list[bytes]:
@@ -179,10 +178,6 @@ def _read_lock(path: str, lines: Sequence[bytes]) -> OpenLock:
         reason = f"not a chunkast lock that can be read: {_described(error)}"
         raise LockError(path, f"{reason}; 'chunkast snapshot PATHS -o LOCK' writes one") from None
     return OpenLock(header, _documents(path, lines, header))
-
-
-def _rewrite(path: str) -> str:
-    return f"rewrite it: chunkast check PATHS --against {shlex.quote(path)} --update"
 
 
 def _documents(
@@ -206,7 +201,7 @@ def _documents(
             advice = (
                 "not a lock, nor chunks as JSON Lines ('chunkast chunk PATHS -o FILE.jsonl')"
                 if header is None
-                else _rewrite(path)
+                else f"rewrite it: chunkast check PATHS --against {shlex.quote(path)} --update"
             )
             raise LockError(path, f"{_described(error)}; {advice}", number, header) from None
         chunks.setdefault(source, []).append(record)
