@@ -39,10 +39,10 @@ DESCRIPTION: Final = (
     "Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted "
     "ones are removed. The database remembers the paths and options; without PATHS, the last run "
     "is repeated, from any folder. All changes are stored together at the end; an interrupted run "
-    "leaves the database unchanged. A damaged or older database is rebuilt. With --embed-url, texts "
-    "without a vector are embedded once all chunks are stored, in batches that are stored one by "
-    "one. Prints the changes, how many texts need embedding, how many chunks reuse the vector of "
-    "another, and the digest."
+    "leaves the database unchanged. A database with damaged rows, or of an older version, is "
+    "rebuilt. With --embed-url, texts without a vector are embedded once all chunks are stored, in "
+    "batches that are stored one by one. Prints the changes, how many texts need embedding, how "
+    "many chunks reuse the vector of another, and the digest."
 )
 EXAMPLES: Final = (
     "chunkast index docs --max-tokens 512",
