@@ -136,9 +136,12 @@ class Structure:
     @cached_property
     def regions(self) -> Sequence[ProtectedRegion]:
         """The protected regions, sorted by start, the longest first."""
-        known, regions = self.analysis.regions, self._walk.regions
-        if self.complete or not (known or self.analysis.tags or self.analysis.wrappers):
-            return known if self.complete else regions
+        known = self.analysis.regions
+        if self.complete:
+            return known
+        regions = self._walk.regions
+        if not (known or self.analysis.tags or self.analysis.wrappers):
+            return regions
         begun = {region.start for region in regions}
         tags = {*self.analysis.tags, *self.analysis.wrappers}
         between = (

@@ -76,8 +76,10 @@ class Bodies:
         self._headings = HeadingsAbove(costs, structure)
         self._bodies: list[Units] = []
         self._starts: list[int] = []
-        regions: Sequence[ProtectedRegion] = structure.regions
-        if not structure.complete:
+        regions: Sequence[ProtectedRegion]
+        if structure.complete:
+            regions = structure.regions
+        else:
             # Only wrappers contain the starts of sections.
             wrappers = sorted(structure.analysis.wrappers, key=lambda span: (span[0], -span[1]))
             regions = [ProtectedRegion(*span, "tag") for span in wrappers]
@@ -90,8 +92,8 @@ class Bodies:
                 points = _with_region_edges(structure, whole, points)
                 points = list(_outside_inline(structure, costs, whole, points))
             self._given = points = _with_pages(costs, whole, points)
-            places = [*map(_POSITION, _outside(whole, points)), size]
-            starts[1:] = [places[bisect_left(places, start)] for start in starts[1:]]
+            places = [*map(_POSITION, _points(points, whole, costs.dropped, size)), size]
+            starts = [places[bisect_left(places, start)] for start in starts]
         starts.append(size)
         runs = ((structure.headings.run_at(start), start, end) for start, end in costs.apart)
         # A user's region may be around the front matter.
