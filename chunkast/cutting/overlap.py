@@ -68,7 +68,7 @@ class Overlap:
         if (
             self.budget
             and previous is not None
-            and not self._sections.begins(piece.start)
+            and self._sections.last_begun(piece.start) < previous.end
             and (longest := self._longest_tail(previous))
         ):
             tail, tokens = longest[0], count(longest[0], end)
