@@ -25,8 +25,11 @@ _AROUND: Final = (
 
 
 def possible_runs_above_budget(costs: Costs) -> list[int]:
-    """Return the starts of all texts of the document that may be opaque runs above the budget."""
-    runs = possible_runs(costs.text, 0, len(costs.text))
+    """Return the starts of spans that may be opaque runs above the budget, not sorted.
+
+    Front matter that is left out of all chunks is not searched.
+    """
+    runs = possible_runs(costs.text, costs.dropped, len(costs.text))
     return [run.start for run in runs if not costs.is_within(run.start, run.end, costs.budget)]
 
 
