@@ -9,6 +9,7 @@ of their phase.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from chunkast.analysis.headings import numbered_headings, pseudo_headings, with_headings
 from chunkast.analysis.page_layout import with_pages
@@ -24,7 +25,6 @@ from chunkast.model import Analysis
 from chunkast.text.front_matter import parse_front_matter
 from chunkast.text.pages import PageMark, page_marks
 from chunkast.text.spans import SpanSet
-from chunkast.tokens import Remembered
 
 __all__ = ("read_markdown",)
 
@@ -41,12 +41,11 @@ def read_markdown(
     source, masks = mask_calls(text, regions)
     extended = bool(calls or config.heuristics)
 
-    def parsed_document(source: str) -> ParsedMarkdown:
+    @lru_cache(maxsize=1)
+    def parsed(source: str) -> ParsedMarkdown:
         # Heuristics see the whole tree.
         whole = blanks or extended or source != text
         return parse_document(source, extensions, blanks=whole)
-
-    parsed = Remembered(parsed_document, 1).__getitem__
 
     def parse(source: str) -> Analysis:
         value = _analysis(text, source, parsed(source), extensions)
