@@ -59,8 +59,8 @@ def ends_sentence(text: str) -> bool:
 
 
 def has_sentences(text: str, language: str = DEFAULT_LANGUAGE) -> bool:
-    """Return whether ``text`` has several sentences; nothing after the second one is read."""
-    return next(_sentence_starts(text, (), language), 0) > 0
+    """Return whether ``text`` has several sentences, without looking for more than two."""
+    return any(_sentence_starts(text, (), language))
 
 
 def sentence_starts(
