@@ -11,6 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from operator import sub
 from typing import Final
@@ -100,15 +101,9 @@ class TokenIndex(SpanCounts):
 
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the checkpoints: the text's ends, safe ``positions``, and some between them."""
-        text, begins, slash = self.text, self._safe.at_line_start, self._safe.slash
-        # Nearly all begin with a character that needs no call to be known as safe.
-        each = (
-            position
-            for position in positions
-            if not ((first := text[position]).isspace() or (slash and first == "/"))
-            or begins(text, position)
-        )
-        safe = make_array(each, len(text))
+        text = self.text
+        begins = partial(self._safe.at_line_start, text)
+        safe = make_array(filter(begins, positions), len(text))
         if not safe or safe[0]:
             safe.insert(0, 0)
         if text:
