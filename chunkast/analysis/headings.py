@@ -30,7 +30,7 @@ _FRONT_MATTER: Final = frozenset({"front-matter"})
 _WRAPPERS: Final = kinds_where("wrapper")
 _MARKERS: Final = kinds_where("marker")
 _TAGS: Final = kinds_where("tag")
-# All of these: other blocks only end what precedes a heading.
+# All of these. Before any other block, labels belong to no heading.
 _READ: Final = kinds_where("blank", "labels", "section", "wrapper", "marker", "tag")
 
 

@@ -80,8 +80,8 @@ class LeadIn(NamedTuple):
 def _introduces(pair: Neighbours) -> bool:
     """Return whether the first leaf introduces the second with its last line.
 
-    The line ends with a colon, or several words without a full stop continue in the second leaf.
-    They do not if they end a list or another container.
+    The line ends with a colon, or has several words and no full stop. Without a colon, the last line
+    of a list or another container introduces nothing.
     """
     if not (pair.introducible and pair.row.leads):
         return False

@@ -31,7 +31,8 @@ _NESTED: Final = 16
 # The number of blocks whose openers are remembered.
 _REMEMBERED: Final = 1_024
 _LEAD_IN = re.compile(r"[:：][*_]*$")
-# What says nothing: a container's name and attributes of its looks, or attributes alone, after marks.
+# An opening line without a title or label: marks, and then a container's name or attributes in
+# braces, once the attributes of its looks are removed.
 _LOOKS = re.compile(
     r"\b(?:class|id|style|span|width|height|align|columns?|cols|gap|type)\s*=\s*"
     r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'}]*)"

@@ -1,7 +1,6 @@
 """The structure of a document: its leaves, sections and possible cuts.
 
-Each is found once, when it is first asked for. The insides of leaves are only found for the text that
-is cut.
+Possible cuts and the insides of leaves are only found if text has to be cut.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Structure:
     """The structure of one document.
 
     ``analysis`` has the blocks and headings. If ``complete`` is set, it also has all break points and
-    regions; else, those of blocks are found here, and :meth:`completed` returns all of them.
+    regions. Otherwise those of blocks are found on first use, and :meth:`completed` adds them.
     """
 
     def __init__(self, analysis: Analysis, config: ChunkConfig, *, complete: bool) -> None:
@@ -113,7 +112,7 @@ class Structure:
 
     @cached_property
     def points(self) -> Sequence[Point]:
-        """The positions where a cut may fall, sorted: without a user's, the start of each leaf."""
+        """The points where a cut may fall, sorted: those of a complete analysis, or of all leaves."""
         own, points = self._walk.points, list(self._walk.points)
         lead_in = self._config.score_table["lead-in"]
         for number in self._walk.first_children:
@@ -157,7 +156,7 @@ class Structure:
         """The leaves of text right below headings."""
         return HeadedLeaves(headed_in(self.parsed, self.leaves))
 
-    # What is found at a position
+    # Look-ups by position
 
     def next_leaf(self, pos: int) -> int:
         """Return the start of the first leaf with text at or after ``pos``, or the text's end."""

@@ -26,7 +26,7 @@ _DEEPEST: Final = INSIDE - 1
 # The beginning of a paragraph that shows an image, and of one that defines the term before it.
 _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
-# The characters at the end of a leaf that show whether it ends a sentence.
+# The number of characters at the end of a leaf that are read to find a full stop.
 _TAIL: Final = 4
 # Below every score.
 _NONE: Final = -math.inf
@@ -241,7 +241,7 @@ class BlockWalk:
             self.points[number] = self.points[number]._replace(score=score, kind=kind)
 
     def _may_lead_in(self, previous: Block, before: Construct, first: bool) -> bool:
-        """Return whether the previous leaf may be a lead-in; most are text that ends a sentence."""
+        """Return False if the previous leaf is certainly no lead-in; most end with a full stop."""
         if (
             before.heads
             or self._opens_container

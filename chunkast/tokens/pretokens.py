@@ -102,6 +102,7 @@ _MAX_REMEMBERED_PRETOKENS = 65_536
 _MAX_SPLIT_AT_ONCE = 65_536
 # White space that may belong to several words or be several tokens. Fewer spaces are one token.
 _NOT_BETWEEN_WORDS: Final = (" \n", "\t", "\r", "\v", "\f", " " * 64)
+# White space outside ASCII.
 _WIDE_SPACE: Final = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _LAST_LINE_END: Final = re.compile(r"\n(?=[^\n])")
 _SPACES: Final = re.compile(" {3,}")

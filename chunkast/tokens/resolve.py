@@ -102,7 +102,7 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> TokenCounter:
 
 @lru_cache(maxsize=16)
 def _of_known(encoding: tiktoken.Encoding) -> TokenCounter:
-    """Return the counter of one of tiktoken's own encodings; its counts are remembered."""
+    """Return the counter of one of tiktoken's own encodings; all chunkers share its cache."""
     encode = encoder(encoding)
 
     @cache

@@ -32,7 +32,7 @@ def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> 
 class Remembered(dict[_Key, _Value]):
     """A cache of at most ``most`` results of a function; looking up a new key calls it.
 
-    Unlike ``lru_cache``, which copies the function's attributes, it may be made for each document.
+    It is cheaper to make than ``lru_cache``, which matters if each document has its own.
     """
 
     __slots__ = ("_function", "_most")
