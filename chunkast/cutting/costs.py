@@ -48,7 +48,7 @@ class Costs:
             lambda text: counter.count(text) if text else 0, _REMEMBERED
         )
         self.count: Callable[[str], int] = counts.__getitem__
-        self._costs = Remembered(self._cost, _REMEMBERED)
+        self._cost_of = Remembered(self._cost, _REMEMBERED)
         self.context = Context(structure, config, self.count)
         self.replaced = Replaced(structure.analysis.replacements, self.text, trim=config.trim)
         self._counter = counter
@@ -66,7 +66,7 @@ class Costs:
 
     def cost(self, start: int, end: int) -> int:
         """Return the token count of the chunk for ``text[start:end]``, without context."""
-        return self._costs[start, end]
+        return self._cost_of[start, end]
 
     def _cost(self, piece: tuple[int, int]) -> int:
         return self._index.count(*self.span(*piece))

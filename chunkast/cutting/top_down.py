@@ -47,8 +47,8 @@ class Cutter:
         self._tenth = -(-costs.budget // _CRUMB_SHARE)
         # The most tokens in a crumb.
         self._crumb = (self._tenth if self._least is None else min(self._tenth, self._least)) - 1
-        # So many tokens fit whatever the context is, which takes up at most half the budget.
-        self._sure = costs.budget - costs.budget // 2 - self.overlap.most
+        # A piece of so few tokens always fits: context takes up at most half the budget.
+        self._always_fits = costs.budget - costs.budget // 2 - self.overlap.most
         self._room = Remembered(costs.room, _REMEMBERED)
         # Cuts inside sections that do not fit; a piece beside one is not a whole section.
         self._final: set[int] = set()
@@ -129,7 +129,7 @@ class Cutter:
         """Return whether ``text[i:j]`` fits together with its context and overlap."""
         overlap = self.overlap
         least, most = self._costs.bounds(i, j)
-        if most <= self._sure:
+        if most <= self._always_fits:
             return True
         if least > self._costs.budget:
             return False

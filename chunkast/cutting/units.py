@@ -84,14 +84,15 @@ class Bodies:
             wrappers = sorted(structure.analysis.wrappers, key=lambda span: (span[0], -span[1]))
             regions = [ProtectedRegion(*span, "tag") for span in wrappers]
         whole, size = _protected(structure, self._headings, regions), len(structure.text)
-        self._given: Sequence[Point] | None = None
+        self._extended: Sequence[Point] | None = None
         starts = _run_starts(structure, costs)
         if regions or structure.complete or costs.apart:
             points = structure.points
             if structure.extended:
                 points = _with_region_edges(structure, whole, points)
                 points = list(_outside_inline(structure, costs, whole, points))
-            self._given = points = _with_pages(costs, whole, points)
+            points = _with_pages(costs, whole, points) if costs.apart else points
+            self._extended = points
             places = [*map(_POSITION, _points(points, whole, costs.dropped, size)), size]
             starts = [places[bisect_left(places, start)] for start in starts]
         starts.append(size)
@@ -104,15 +105,15 @@ class Bodies:
         }
         self.sections = Sections(structure.headings, starts, apart)
         if config.opaque == "keep":
-            # What is replaced must be known before sections are compared.
-            places = possible_runs_above_budget(costs)
-            for run in sorted({bisect_right(starts, pos) - 1 for pos in places}):
+            # Replacements must be known before sections are compared.
+            opaque = possible_runs_above_budget(costs)
+            for run in sorted({bisect_right(starts, pos) - 1 for pos in opaque}):
                 self._units(starts[run], self.sections.stop(run + 1))
 
     @property
     def _points(self) -> Sequence[Point]:
-        """The points where cuts may fall, as long as they are in no region that fits."""
-        return self._structure.points if self._given is None else self._given
+        """The points where a cut may fall, unless a region that fits contains it."""
+        return self._structure.points if self._extended is None else self._extended
 
     def between(self, start: int, end: int) -> Units:
         """Return the units of ``text[start:end]``, which begins and ends with a section."""
@@ -126,7 +127,7 @@ class Bodies:
         return self._bodies[bisect_right(self._starts, cut) - 1]
 
     def edges(self, cuts: Sequence[int]) -> Iterator[Point]:
-        """Yield the point at each of the ``cuts``; a section begins outside of all containers."""
+        """Yield the point at each of the ``cuts``, with the depth 0 where a section begins."""
         points = self._points
         for cut in cuts:
             if self.sections.begins(cut):
@@ -193,7 +194,7 @@ def _outside(spans: SpanSet, points: Sequence[Point]) -> list[Point]:
 
 def _with_pages(costs: Costs, whole: SpanSet, points: Sequence[Point]) -> Sequence[Point]:
     """Return the ``points``, and those after the front matter of pages that is left out."""
-    known = {point.pos for point in points} if costs.apart else ()
+    known = {point.pos for point in points}
     ends = (end for _, end in costs.apart if end not in known and whole.start(end) == end)
     return sorted([*points, *(Point(end, 0.0, "paragraph", 0) for end in ends)], key=_POSITION)
 
@@ -246,7 +247,9 @@ def _divided(
 
 
 def _keep_whole(costs: Costs, first: int, point: Point, cuts: Sequence[Point]) -> None:
-    """Tell ``costs`` which units between ``cuts`` still exceed the budget, if any is replaced.
+    """Add the units between ``cuts`` above the budget to the spans that ``costs`` keeps whole.
+
+    Without replacements there are none.
 
     The text from ``first`` on introduces the unit at ``point``.
     """

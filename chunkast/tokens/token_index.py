@@ -168,8 +168,8 @@ class TokenIndex(SpanCounts):
 
     def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
         """Return whether each span may have at most ``room`` tokens, found without counting."""
-        before = [*self.exact.each(positions)] if self.additive else [NOT_EXACT]
-        if NOT_EXACT in before:
+        before = list(self.exact.each(positions))
+        if not self.additive or NOT_EXACT in before:
             return super().may_be_within(positions, step, room)
         most = room + _MOST_SPACE
         return [last - first <= most for first, last in zip(before, before[step:], strict=False)]
