@@ -26,6 +26,7 @@ from chunkast import (
     count_tokens,
 )
 from chunkast.analysis import DocumentDraft, DocumentHeuristic, structure_of
+from chunkast.analysis.walk import BlockWalk
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown.fast.block_parser import FastBlocks
 from chunkast.model import Block, Heading, Replacement
@@ -443,3 +444,8 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
     for start, end in spans:
         if count_tokens(text[above(start) : end]) <= budget:
             assert any(c.start_index <= start and end <= c.end_index for c in chunks)
+
+
+def test_the_blocks_of_a_text_that_fits_are_not_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(BlockWalk, "visit_all")
+    assert len(Chunker(max_tokens=512).chunk("# Hulls\n\nOak.\n\n## Paint\n\nGreen.\n")) == 1

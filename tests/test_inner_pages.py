@@ -141,3 +141,13 @@ def test_a_region_of_a_heuristic_keeps_the_front_matter_inside_it(packing: Any) 
 def _with_region(draft: Draft[Any, Any], region: ProtectedRegion) -> Patch[Any]:
     assert draft.value is not None
     return Patch(value=draft.value.plus(regions=[region]))
+
+
+def test_no_tail_is_repeated_across_dropped_front_matter() -> None:
+    # The blank line after the dropped front matter becomes a piece of its own, without text.
+    code = "```\n" + "a long line of code\n" * 100 + "```\n"
+    hulls = f"# Hulls\n\n{'Hulls are made of oak. ' * 40}\n\n## Paint\n\nGreen.\n\n"
+    text = f"{hulls}---\ntitle: Sails\n---\n\n{code}\nHemp.\n"
+    chunks = Chunker(max_tokens=64, oversize="keep", front_matter_text="drop").chunk(text)
+    assert [chunk.text for chunk in chunks if chunk.oversize][-1] == code.rstrip()
+    assert not next(chunk for chunk in chunks if "```" in chunk.text).overlap

@@ -94,3 +94,10 @@ def test_headings_of_containers_that_are_never_closed_open_sections(budget: int)
         check_promises(text, config)
         titles = {title for each in Chunker(config).chunk(text) for title in each.headings}
         assert titles <= {"Keys", "Forms", "Scopes in dependencies", "Connect", "Last"}
+
+
+def test_blank_lines_before_the_first_heading_are_no_chunk() -> None:
+    text = "\n\n## Hulls\n\nOak.\n\n<step>\n\n## Paint\n\nGreen.\n\n</step>\n"
+    chunks = Chunker(max_tokens=16, overlap=0, min_tokens=0, trim=False).chunk(text)
+    assert chunks[0].text.startswith("\n\n## Hulls")
+    assert "".join(chunk.text for chunk in chunks) == text
