@@ -30,8 +30,6 @@ _FRONT_MATTER: Final = frozenset({"front-matter"})
 _WRAPPERS: Final = kinds_where("wrapper")
 _MARKERS: Final = kinds_where("marker")
 _TAGS: Final = kinds_where("tag")
-# All of these. Before any other block, labels belong to no heading.
-_READ: Final = kinds_where("blank", "labels", "section", "wrapper", "marker", "tag")
 
 
 def _depth(title: str) -> int:
@@ -130,9 +128,6 @@ class _Reader:
                 continue
             if self._tags or self._open_tags:
                 self._pass_tags(block.start)
-            if kind not in _READ and kind not in _FRONT_MATTER:
-                self._begin = -1
-                continue
             if kind in _SECTIONS:
                 self._heading(block)
             elif kind in _FRONT_MATTER:
