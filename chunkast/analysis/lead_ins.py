@@ -146,9 +146,12 @@ def _is_long(line: str) -> bool:
 
 
 _ROWS: Final = (
-    # A caption before its table, a term, a label, a bold line; the line that opens a container or tag;
-    # the text before a caption below its table, a closing tag, a definition.
-    LeadIn(lambda pair: pair.row.heads or pair.opens or pair.clings),
+    # A caption before its table, a term, a label, a bold line.
+    LeadIn(lambda pair: pair.row.heads),
+    # The line that opens a container or tag.
+    LeadIn(lambda pair: pair.opens),
+    # The text before a caption below its table, a closing tag, a definition.
+    LeadIn(lambda pair: pair.clings),
     # A display formula inside a sentence; text that leads in to the next formula stays with that.
     LeadIn(_goes_on_after_formula, weight=0.5),
     LeadIn(_introduces),
