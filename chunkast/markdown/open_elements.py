@@ -41,14 +41,14 @@ class OpenElements(Generic[Key, Item]):
 def nested(spans: Iterable[tuple[int, int]], deepest: int | None = None) -> list[tuple[int, int]]:
     """Return the spans sorted, outer ones first, without those that cross an earlier one.
 
-    Those inside ``deepest`` others are left out too.
+    Spans inside ``deepest`` others are left out too.
     """
     kept: list[tuple[int, int]] = []
     ends: list[int] = []
-    for start, last in sorted((start, -end) for start, end in spans):
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         while ends and ends[-1] <= start:
             ends.pop()
-        if len(ends) != deepest and (not ends or -last <= ends[-1]):
-            kept.append((start, -last))
-            ends.append(-last)
+        if len(ends) != deepest and (not ends or end <= ends[-1]):
+            kept.append((start, end))
+            ends.append(end)
     return kept

@@ -91,8 +91,8 @@ def _arranged(
     pairs: dict[int, int] = {}
     if any(role.opens or role.closes for role in roles.values()):
         found, inside = _pairs(text, children, roles)
-        for opener, after in nested(((first, last + 1) for first, last in found), _MAX_DEPTH):
-            pairs.setdefault(opener, after - 1)
+        # The last pair with an opening block is the outermost one.
+        pairs = dict(nested(dict(found).items(), _MAX_DEPTH))
         if components is not None:
             components += inside
     for number, role in roles.items():
@@ -109,7 +109,7 @@ def _arranged(
 def _wrapped(
     children: Sequence[Block], closers: Mapping[int, int], roles: Mapping[int, _Role]
 ) -> list[Block]:
-    """Put a container around each pair of an opening block and its block in ``closers``."""
+    """Put a container around each pair; ``closers`` maps an opening block to its closing block."""
     rows: list[list[Block]] = [[]]
     openers: list[int] = []
     for number, child in enumerate(children):
