@@ -141,7 +141,7 @@ def _item(state: BlockState, match: re.Match[str], line: int, end: int) -> None:
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
     """Parse a quote: lines after ``>``, and lines that continue their text lazily."""
     if silent:
-        return state.first_character(start) == ">"  # the stock rules try any line
+        return state.first_character(start) == ">"  # stock rules try any line
     parent, state.parentType = state.parentType, "blockquote"
     line_max, indent = state.lineMax, state.blkIndent
     changed: list[tuple[int, ...]] = []

@@ -1,7 +1,8 @@
 """Rules for blocks without blocks inside: paragraphs, headings, fences, HTML, tables.
 
-Each rule matches the same text as markdown-it's rule of the same name, including its quirks. A rule
-is only tried on lines that begin with one of its characters and are not indented as code.
+Each rule matches the same text as markdown-it's rule of the same name, including its quirks. No rule
+is tried on a line that is indented as code. Stock rules may try one on any other line, to find what
+interrupts their text.
 """
 
 from __future__ import annotations
@@ -116,8 +117,6 @@ def _fence_end(state: BlockState, start: int, end: int, run: str) -> tuple[int, 
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     """Parse a thematic break: at least three equal marks, and blanks."""
-    if state.sCount[start] - state.blkIndent >= 4:
-        return False
     if not _BREAK.match(state.src, state.bMarks[start] + state.tShift[start]):
         return False
     if not silent:
@@ -184,7 +183,7 @@ def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
         state.line = line + 1
-        details = 1 if underline == "=" else 2, state.text_of(start, line), "", True
+        details = _UNDERLINE_MARKS.index(underline) + 1, state.text_of(start, line), "", True
         state.build(state.tree.leaf, "heading", start, state.line, details)
     # The rule for paragraphs, which is tried next, would read the same lines.
     state.text_read = start, end, line
