@@ -288,6 +288,7 @@ BLOCKS_IN_BRACKETS = {
     "a\n\\[\nb\n\\]\nc\n": "paragraph math paragraph",
     "- a\n  \\[\n  b\n  \\]\n- \\[\n  - c\n  \\]\n": "paragraph math math",
     "> \\[\n> # b\n> \\]\n": "math",
+    "\\[\na\n> \\]\n": "paragraph paragraph",
     # A blank line in a quote ends math, whatever is above the quote.
     "$$\nx\n$$\n\n> $$\n> a\n>\n> b\n> $$\n": "math paragraph paragraph",
     "\\[\nb\n\nc\n\\]\n": "paragraph paragraph",

@@ -67,3 +67,20 @@ def test_parts_repeat_the_tags(opening: str, closing: str, quoted: str) -> None:
         assert any(line.endswith(opening) for line in lines)
         assert lines[-1].endswith(closing)
         assert not any(chunk.sections)
+
+
+@pytest.mark.parametrize(
+    "opener",
+    [
+        '{{< code file="a" >}}\n\n',
+        "<<<<<<< a\n>>>>>>> b\n\n",
+        "```md\n```py\n```\n\n",
+        "> {% highlight a %}\n\n",
+        "$$ a\n",
+        "\\begin{a}\n",
+    ],
+)
+def test_openers_that_are_never_closed_hide_no_later_block(opener: str) -> None:
+    blocks = "$$\nb\n$$\n\n<<<<<<< a\n=======\n>>>>>>> b\n\n"
+    code = "{% highlight a %}\nb\n{% endhighlight %}\n"
+    assert kinds(f"{opener * 100}\n{blocks}{code}").endswith("math conflict fence")

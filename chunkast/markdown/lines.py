@@ -1,23 +1,24 @@
-"""Find the markers at the start of a line, remove the indentation of lines, and add leaves."""
+"""Read and search lines, find their markers, remove their indentation, and add leaves."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("SHIFTED", "add_leaf", "lines_below", "marks_end", "unindent")
+__all__ = ("SHIFTED", "add_leaf", "find_line", "line_text", "lines_below", "marks_end", "unindent")
 
 # The key in the parser's environment that is set once a rule moves the starts of lines, to the
 # number of lines that may still be moved. A line may be moved a few times, on average, so that
 # deep nesting takes linear time.
 SHIFTED: Final = "chunkast_shifted"
 _MAX_SHIFTS: Final = 40
-# The key of the number of lines that may still be searched for the ends of blocks, which is limited
-# so that the time is linear, and the number for each line of the text.
+# The keys of the lines found, and of the number of lines that may still be read to find others.
+_FOUND: Final = "chunkast_lines_found"
 _LEFT: Final = "chunkast_lines_left"
+# The lines that all searches with one key may read, for each line of the text. Keeps the time linear.
 _SEARCHES: Final = 20
 # A quote's or an item's marker, or blanks.
 _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
@@ -34,14 +35,42 @@ def add_leaf(
     return after > first
 
 
-def lines_below(state: StateBlock, start: int, end: int) -> Iterator[int]:
-    """Yield the lines below ``start`` in its container, while the searches of the parse may go on."""
+def line_text(state: StateBlock, line: int) -> str:
+    """Return a line without its containers' prefixes and surrounding white space."""
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+
+
+def lines_below(state: StateBlock, start: int, end: int, left_key: str) -> Iterator[int]:
+    """Yield the lines below ``start`` in its container, as many as may still be read.
+
+    ``left_key`` is the key of that number in the parser's environment.
+    """
     for line in range(start + 1, end):
-        left = state.env.get(_LEFT, _SEARCHES * len(state.bMarks))
+        left = state.env.get(left_key, _SEARCHES * len(state.bMarks))
         if left <= 0 or (state.sCount[line] < state.blkIndent and not state.isEmpty(line)):
             return
-        state.env[_LEFT] = left - 1
+        state.env[left_key] = left - 1
         yield line
+
+
+def find_line(
+    state: StateBlock, start: int, end: int, name: str, matches: Callable[[str], object]
+) -> int:
+    """Return the first line below ``start`` in its container whose text ``matches``, or -1.
+
+    The result is remembered for the lines up to the one found, so that blocks that are never closed
+    take linear time. Each ``matches`` needs its own ``name``.
+    """
+    known: dict[tuple[str, int], tuple[range, int]] = state.env.setdefault(_FOUND, {})
+    lines, found = known.get((name, state.level), (range(0), -1))
+    if start not in lines:
+        found, last = -1, start
+        for last in lines_below(state, start, end, _LEFT):
+            if matches(line_text(state, last)):
+                found = last
+                break
+        known[name, state.level] = range(start, last + (found < 0)), found
+    return found if found < end else -1
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:

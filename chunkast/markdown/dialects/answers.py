@@ -97,7 +97,7 @@ def nesting_fence(state: StateBlock, start: int, end: int, silent: bool) -> bool
     if opening is None or info.lower() not in _LANGUAGES:
         return False
     runs, has_inner = [opening["run"]], False
-    for number in lines_below(state, start, end):
+    for number in lines_below(state, start, end, "chunkast_nesting_left"):
         line = _line_of(state, number)
         if line is None:
             continue

@@ -27,10 +27,10 @@ from typing import Final, NamedTuple, TypeAlias
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.fence_lines import Fences
-from chunkast.markdown.lines import add_leaf, marks_end, unindent
+from chunkast.markdown.lines import add_leaf, line_text, marks_end, unindent
 from chunkast.markdown.open_elements import OpenElements
 
-__all__ = ("MARKERS", "Marker", "container_rule", "line_text")
+__all__ = ("MARKERS", "Marker", "container_rule")
 
 _NOTES: Final = (
     "(?:note|tip|info|warning|danger|caution|important|attention|error|hint|seealso|success"
@@ -146,11 +146,6 @@ def container_rule(markers: Sequence[Marker]) -> Callable[[StateBlock, int, int,
         )
 
     return rule
-
-
-def line_text(state: StateBlock, line: int) -> str:
-    """Return a line without its containers' prefixes and surrounding white space."""
-    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
 def _container(  # noqa: PLR0917 - as the parser's own methods

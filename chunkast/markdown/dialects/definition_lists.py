@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from mdit_py_plugins.deflist import deflist_plugin
 
-from chunkast.markdown.dialects.containers import line_text
+from chunkast.markdown.lines import line_text
 from chunkast.markdown.pipe_tables import count_delimiters
 
 __all__ = ("MAY_DEFINE", "add_definitions")

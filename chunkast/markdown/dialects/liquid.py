@@ -7,8 +7,7 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.conflicts import after_closer
-from chunkast.markdown.lines import add_leaf
+from chunkast.markdown.lines import add_leaf, find_line
 
 __all__ = ("MAY_HIGHLIGHT", "highlight_block")
 
@@ -30,9 +29,9 @@ _CLOSERS: Final = {
 def highlight_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse the lines from a tag to the one that closes it in the same container, as a fence."""
     opener = _OPENER.match(state.src, state.bMarks[start] + state.tShift[start])
-    if opener is None:
+    if opener is None or state.is_code_block(start):
         return False
     closer = _CLOSERS[opener[0][1]].replace("name", opener["name"])
-    after = after_closer(state, start, end, re.compile(closer))
+    last = find_line(state, start, end, closer, re.compile(closer).match)
     info = opener["info"].rstrip(" \t-")
-    return add_leaf(state, "fence", start, after, silent=silent, info=info)
+    return add_leaf(state, "fence", start, last + 1, silent=silent, info=info)

@@ -4,8 +4,8 @@ In prose, formulas are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Mark
 ``\[`` as escaped brackets, so the last two need a sign of TeX inside.
 
 The plugins search the rest of the document for the closing delimiter of every opener, which takes
-quadratic time if openers are never closed. Here, math never contains a blank line, and all searches
-together read a limited number of lines.
+quadratic time if openers are never closed. Here, math never contains a blank line, and the line
+that ends it is remembered for all openers above.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from itertools import takewhile
 from operator import eq, methodcaller
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-from chunkast.markdown.dialects.containers import line_text
-from chunkast.markdown.lines import add_leaf, lines_below
+from chunkast.markdown.lines import add_leaf, find_line, line_text
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("formula", "math_block", "title")
@@ -48,22 +46,19 @@ def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     line = line_text(state, start)
     if state.is_code_block(start):
         return False
-    inside = line[2:]
+    opener, inside = line[:2], line[2:]
     closes: Callable[[str], object] = _DOLLARS.search
     if line == _OPENER:
         closes = partial(eq, _CLOSER)
     elif match := _BEGIN.match(line):
-        closes = methodcaller("endswith", f"\\end{{{match[1]}}}")
-    elif not line.startswith("$$") or ("$$" in inside and not closes(inside)):
+        opener, closes = match[0], methodcaller("endswith", f"\\end{{{match[1]}}}")
+    elif opener != "$$" or ("$$" in inside and not closes(inside)):
         return False  # "$$a$$ and more" is a paragraph
-    after = start + 1 if closes(inside) else _after_closer(state, start, end, closes)
+    last = start
+    if not closes(inside):
+        last = find_line(state, start, end, opener, lambda text: not text or closes(text))
+    after = last + 1 if last >= 0 and line_text(state, last) else 0
     return add_leaf(state, "math_block", start, after, silent=silent)
-
-
-def _after_closer(state: StateBlock, start: int, end: int, closes: Callable[[str], object]) -> int:
-    """Return the line after the one that closes a block without blank lines, or 0."""
-    lines = takewhile(lambda line: not state.isEmpty(line), lines_below(state, start, end))
-    return next((line + 1 for line in lines if closes(line_text(state, line))), 0)
 
 
 def formula(scanner: Scanner, pos: int) -> int:

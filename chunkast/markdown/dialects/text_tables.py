@@ -11,8 +11,7 @@ from unicodedata import east_asian_width
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.containers import line_text
-from chunkast.markdown.lines import add_leaf
+from chunkast.markdown.lines import add_leaf, line_text
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
