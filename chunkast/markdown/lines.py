@@ -54,19 +54,29 @@ def lines_below(state: StateBlock, start: int, end: int, left_key: str) -> Itera
 
 
 def find_line(
-    state: StateBlock, start: int, end: int, name: str, matches: Callable[[str], object]
+    state: StateBlock,
+    start: int,
+    end: int,
+    name: str,
+    matches: Callable[[str], object],
+    *,
+    html: bool = False,
 ) -> int:
     """Return the first line below ``start`` in its container whose text ``matches``, or -1.
 
-    The result is remembered for the lines up to the one found, so that blocks that are never closed
-    take linear time. Each ``matches`` needs its own ``name``.
+    If ``html`` is true, the search ends with the lines that Markdown reads as one HTML block, at a
+    blank line, and skips lines indented as code. The result is remembered for the lines up to the
+    one found, so that blocks that are never closed take linear time. Each ``matches`` needs its own
+    ``name``.
     """
     known: dict[tuple[str, int], tuple[range, int]] = state.env.setdefault(_FOUND, {})
     lines, found = known.get((name, state.level), (range(0), -1))
     if start not in lines:
         found, last = -1, start
         for last in lines_below(state, start, end, _LEFT):
-            if matches(line_text(state, last)):
+            if html and state.isEmpty(last):
+                break
+            if not (html and state.is_code_block(last)) and matches(line_text(state, last)):
                 found = last
                 break
         known[name, state.level] = range(start, last + (found < 0)), found

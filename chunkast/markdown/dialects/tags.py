@@ -20,7 +20,7 @@ from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.blocks import Arranged, Pair, Signs, leaf_parts, rearranged
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.lines import add_leaf, marks_end
+from chunkast.markdown.lines import add_leaf, find_line, marks_end
 from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -73,20 +73,15 @@ class _Tag(NamedTuple):
 
 
 def may_have_tags(text: str) -> bool:
-    """Return whether ``text`` has closing tags that are not HTML's, whose names are in lower case."""
+    """Return whether ``text`` has closing tags other than HTML's; the case of names matters."""
     return not HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text))
 
 
 class _Known(NamedTuple):
-    """The positions that help to find a document's tags.
-
-    openers, closers: the position of the first opening and of the last closing tag of each name.
-    headings: for each level of nesting, the line of the last heading that was found.
-    """
+    """The positions of the first opening and of the last closing tag of each name."""
 
     openers: Mapping[str, int]
     closers: Mapping[str, int]
-    headings: dict[int, int]
 
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -110,9 +105,7 @@ def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     is_paired = opener < at if tag[0].startswith("</") else at < closer
     if not is_paired:
         return False
-    if not start < known.headings.get(state.level, -1):
-        known.headings[state.level] = _heading_below(state, start, end)
-    if known.headings[state.level] < 0:
+    if find_line(state, start, end, "heading", _HEADING.match, html=True) < 0:
         return False
     return add_leaf(state, "html_block", start, start + 1)
 
@@ -121,18 +114,7 @@ def _known_tags(text: str) -> _Known:
     found = list(_NAMED.finditer(text))
     closers = {each[2]: each.start() for each in found if each[1]}
     openers = {each[2]: each.start() for each in reversed(found) if not each[1]}
-    return _Known(openers, closers, {})
-
-
-def _heading_below(state: StateBlock, start: int, end: int) -> int:
-    """Return the line of the first heading below a line and before a blank one, or -1."""
-    for line in range(start + 1, end):
-        at = state.bMarks[line] + state.tShift[line]
-        if at >= state.eMarks[line] or state.sCount[line] < state.blkIndent:
-            break
-        if not state.is_code_block(line) and _HEADING.match(state.src, at, state.eMarks[line]):
-            return line
-    return -1
+    return _Known(openers, closers)
 
 
 def split_tags(text: str, tree: Block, signs: Signs) -> Arranged:
