@@ -227,9 +227,14 @@ class Store:
             self._connection.rollback()
 
     def _begin(self, chunker: Chunker | None, on_wait: Callable[[], None]) -> Writing:
-        """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
+        """Begin a write transaction; empty a damaged or older index, but keep what can be read.
+
+        Raises ``DamageError`` for such an index without a chunker, which has to chunk it again.
+        """
         schema.lock(self._connection, on_wait)
         reasons = checks.rebuild_reasons(self._connection)
+        if reasons and chunker is None:
+            raise DamageError(reasons[0])
         settings = checks.settings_of(self._connection)
         saved: list[checks.Saved] = []
         if reasons:
