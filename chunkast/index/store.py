@@ -163,8 +163,8 @@ class Store:
         """
         marks = ", ".join("?" * len(numbers))
         query = (
-            f"{SELECT} WHERE chunks.number IN ({marks}) AND embed_hash NOT IN "  # noqa: S608  (marks)
-            "(SELECT embed_hash FROM text_vectors WHERE model = ?) ORDER BY chunks.number"
+            f"{SELECT} WHERE chunks.number IN ({marks}) AND NOT EXISTS (SELECT 1 FROM text_vectors "  # noqa: S608
+            "WHERE model = ? AND embed_hash = chunks.embed_hash) ORDER BY chunks.number"
         )
         # Each row is checked as it is read; checking the whole file for each batch takes too long.
         with self._snapshot(check=False):
