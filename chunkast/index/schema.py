@@ -71,8 +71,10 @@ _SCHEMA: Final = (
         PRIMARY KEY (model, embed_hash)
     )""",
 )
-# These, and the one of version 8; chunks before the documents that they refer to.
+# The tables of the schema, and one of version 8; chunks before the documents that they refer to.
 _TABLES: Final = ("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks")
+# The tables in which FTS5 stores its index.
+_WORDS_TABLES: Final = ("search_data", "search_idx", "search_docsize", "search_config")
 
 
 def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
@@ -175,17 +177,16 @@ def tables(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def difference(connection: sqlite3.Connection) -> str:
-    """Return what a database lacks of the schema, or an empty string.
+    """Return a description of what a database lacks of the schema, or an empty string.
 
     Raises ``sqlite3.DatabaseError`` for a view in the place of a table, which may be endless.
     """
     stored = connection.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
-    # FTS5 stores its index in tables of its own.
-    views = (name for kind, name, _ in stored if kind == "view")
-    if any(name in _TABLES or name.startswith("search_") for name in views):
+    if any(kind == "view" and name in (*_TABLES, *_WORDS_TABLES) for kind, name, _ in stored):
         raise sqlite3.DatabaseError("malformed: a view is in the place of a table")
-    made = {sql for _, _, sql in stored}
-    lacking = next((statement for statement in _SCHEMA if statement not in made), "")
+    made = "\n".join(sql or "" for _, _, sql in stored)
+    # Columns that a user has added follow those of the schema.
+    lacking = next((each for each in _SCHEMA if each.rstrip(" \n)") not in made), "")
     return lacking and f"its schema lacks {lacking.partition('(')[0].strip()}"
 
 
