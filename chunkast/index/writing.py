@@ -232,9 +232,13 @@ class Writing:
 
     def finish(self) -> None:
         """Store the settings, and complete the report."""
+        # Saved documents that were not passed in this run.
         for source, saved in list(self._saved.items()):
-            # It was not passed in this run.
-            self._rechunk(source, saved.text)
+            if saved.text is None or self._chunker is None:
+                self.remove(source)
+            else:
+                document = (is_notebook(source) and notebook_in(saved.text, source)) or saved.text
+                self.put(index_document(self._chunker, source, document))
         settings = self.settings
         if self._vectors is not None or DIGEST not in settings:
             settings[DIGEST] = digest_of(self._connection)
@@ -246,14 +250,6 @@ class Writing:
         report.digest = settings[DIGEST]
         if settings.get(MODEL):
             self._list_unembedded(settings[MODEL])
-
-    def _rechunk(self, source: str, text: str | None) -> None:
-        """Chunk a document again that is only known from an earlier state of the index."""
-        if text is None or self._chunker is None:
-            self.remove(source)
-            return
-        document = (is_notebook(source) and notebook_in(text, source)) or text
-        self.put(index_document(self._chunker, source, document))
 
     def _list_unembedded(self, model: str) -> None:
         """Replace the report's ``embed`` with a chunk for each text without a vector."""
@@ -280,9 +276,8 @@ class Writing:
             # If several chunks have the same vector, the first one is used.
             pairs = execute("SELECT embed_hash, id FROM chunks ORDER BY number DESC")
             self._vectors = dict(pairs.fetchall())
-            self._vectors |= {
-                chunk.embed_hash: chunk.id for each in self._saved.values() for chunk in each.chunks
-            }
+            saved_chunks = chain.from_iterable(each.chunks for each in self._saved.values())
+            self._vectors |= {x.embed_hash: x.id for x in reversed([*saved_chunks])}
         rows = execute(f"{SELECT} WHERE document = ? ORDER BY position", (document,)).fetchall()
         before = [(number, chunk) for number, _, chunk in map(read_row, rows)]
         saved = self._saved.pop(source, None)
