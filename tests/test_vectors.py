@@ -11,6 +11,7 @@ from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
@@ -351,6 +352,30 @@ def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
     filled({"a.md": GUIDE}, path).close()
     [found], embedded = rebuilt(path, [statement])
     assert found.startswith(fault)
+    assert embedded == texts
+
+
+BLOCKS = """CREATE TABLE vector_blocks (number INTEGER PRIMARY KEY, model TEXT NOT NULL,
+    size INTEGER NOT NULL, count INTEGER NOT NULL, hashes TEXT NOT NULL, checksum INTEGER NOT NULL,
+    vectors BLOB NOT NULL)"""
+
+
+@pytest.mark.parametrize(("change", "texts"), [("checksum", 0), ("checksum + 1", 3), ("NULL", 3)])
+def test_an_upgrade_keeps_the_vectors_of_version_8_that_are_whole(
+    tmp_path: Path, change: str, texts: int
+) -> None:
+    path = str(tmp_path / "a.db")
+    with filled({"a.md": GUIDE}, path) as store:
+        hashes = [text for text, _ in store.vectors()]
+        data = b"".join(struct.pack(f"<{SIZE}f", *vector) for _, vector in store.vectors())
+        checksum = crc32(data, crc32(repr(("words", SIZE, hashes)).encode()))
+        execute = store._connection.execute
+        execute(BLOCKS.replace("checksum INTEGER NOT NULL", "checksum INTEGER"))
+        values = "words", SIZE, len(hashes), " ".join(hashes), checksum, data
+        execute("INSERT INTO vector_blocks VALUES (NULL, ?, ?, ?, ?, ?, ?)", values)
+        execute("DROP TABLE text_vectors")
+    statements = f"UPDATE vector_blocks SET checksum = {change}", "PRAGMA user_version = 8"  # noqa: S608
+    _, embedded = rebuilt(path, statements)
     assert embedded == texts
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import SELECT, check_row
@@ -170,7 +171,8 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
             saved[row["number"]] = Saved(source, stored, text if whole else None, [])
         query = "SELECT document, id, content_hash, embed_hash FROM chunks ORDER BY number"
         for document, *hashes in connection.execute(query):
-            saved[document].chunks.append(SavedChunk(*hashes))
+            if document in saved:
+                saved[document].chunks.append(SavedChunk(*hashes))
     return [*saved.values()]
 
 
@@ -187,14 +189,13 @@ def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
 
 
 def _vectors_of_version_8(connection: sqlite3.Connection) -> Iterator[StoredVector]:
-    """Yield the vectors of the earlier schema, in which a row has many of them."""
-    for model, hashes, data in connection.execute(
-        "SELECT model, hashes, vectors FROM vector_blocks"
-    ):
-        texts = hashes.split()
-        size = len(data) // len(texts)
-        for at, text in enumerate(texts):
-            yield StoredVector(model, text, data[at * size : (at + 1) * size])
+    """Yield the undamaged vectors of the earlier schema, in which a row has many of them."""
+    query = "SELECT model, size, hashes, vectors, checksum FROM vector_blocks"
+    for model, size, hashes, data, checksum in connection.execute(query):
+        block = model, size, hashes.split()
+        if crc32(data, crc32(encode(repr(block)))) == checksum:
+            for at, text in enumerate(block[2]):
+                yield StoredVector(model, text, data[4 * size * at : 4 * size * (at + 1)])
 
 
 @contextmanager
