@@ -206,16 +206,53 @@ def test_a_file_that_is_not_an_index_is_never_touched(tmp_path: Path, whole: Pat
         assert whole.read_bytes() == data
 
 
-def test_tables_of_others_may_stand_beside(whole: Path) -> None:
+def test_tables_columns_and_views_of_others_may_stand_beside(whole: Path) -> None:
     change(
         whole,
         "CREATE TABLE vectors (chunk TEXT, vector BLOB)",
-        "CREATE VIEW texts AS SELECT id, fields FROM chunks",
+        "CREATE VIEW search_texts AS SELECT id, fields FROM chunks",
+        *(f"ALTER TABLE {name} ADD COLUMN more TEXT" for name in ("chunks", "documents")),
+        *(f"UPDATE {name} SET more = 'x'" for name in ("chunks", "documents")),  # noqa: S608
     )
     with Store(str(whole)) as store:
         assert store.faults() == []
         assert store.update(TEXTS.items(), CHUNKER).written == 0
         assert store.search("the")
+        edited = {name: f"{text}\n\nMore.\n" for name, text in [*TEXTS.items()][:1]}
+        assert store.update(edited.items(), CHUNKER, remove_missing=False).written == 1
+        assert store.faults() == []
+    with closing(sqlite3.connect(whole)) as connection:
+        left = "SELECT count(*) FROM chunks JOIN documents ON documents.number = document"
+        (kept,) = connection.execute(f"{left} WHERE chunks.more = 'x'").fetchone()
+        (others,) = connection.execute(f"{left} WHERE source NOT IN (?)", [*edited]).fetchone()
+        assert kept == others > 0
+        counted = "SELECT count(*) FROM documents WHERE more = 'x'"
+        assert connection.execute(counted).fetchone() == (len(TEXTS),)
+
+
+def test_nothing_is_removed_from_a_damaged_index(whole: Path) -> None:
+    with Store(str(whole), read_only=True) as store:
+        before = state(store)
+    change(whole, "UPDATE chunks SET own_token_count = own_token_count + 1 WHERE number = 4")
+    with Store(str(whole)) as store:
+        with pytest.raises(StoreError, match=r"row 4 of .* is damaged; .* rebuilds it"):
+            store.remove([*TEXTS][:1])
+        assert store.update(TEXTS.items(), CHUNKER).removed == []
+        assert state(store) == before
+
+
+def test_a_damaged_full_text_index_is_rebuilt(whole: Path) -> None:
+    with Store(str(whole), read_only=True) as store:
+        before = state(store)
+    change(whole, "UPDATE search_data SET block = x'00ffff1234ffff' WHERE id > 10")
+    # Before Python 3.11, an error has no name.
+    advice = "rebuilds it" if sys.version_info >= (3, 11) else ""
+    with Store(str(whole)) as store:
+        with pytest.raises(StoreError, match=f"damaged: .*{advice}"):
+            store.search("the a of to and in is", 10**9)
+        assert len(store.update(TEXTS.items(), CHUNKER).faults) == 1
+        assert state(store) == before
+        assert store.faults() == []
 
 
 def test_verify_prints_every_fault(tmp_path: Path, whole: Path) -> None:

@@ -13,8 +13,10 @@ from chunkast.files.database import index_command
 
 __all__ = ("DamageError", "store_errors")
 
-# Parts of SQLite's messages about damage that a rebuild repairs.
-_DAMAGE: Final = re.compile("fts5|vtable constructor|Could not decode|no such (?:table|column)")
+# Parts of SQLite's messages and error names for damage that a rebuild repairs.
+_DAMAGE: Final = re.compile(
+    "(?!vtable constructor).*(?:fts5|VTAB|logic error|Could not decode|no such (?:table|column))"
+)
 
 
 class DamageError(Exception):
@@ -36,12 +38,11 @@ def store_errors(path: str) -> Iterator[None]:
         reason = str(error).partition(" with text ")[0]
         if "not a database" in reason:
             reason = f"not an index of chunkast ({reason}); give another file"
-        elif _DAMAGE.search(reason):
+        elif _DAMAGE.match(f"{reason} {getattr(error, 'sqlite_errorname', '')}"):
             reason = f"damaged: {reason}; {index_command(path)} rebuilds it"
-        elif "malformed" in reason or "corrupt" in reason:
-            reason = (
-                f"damaged: {reason}; delete it, and {index_command(path, 'PATHS')} makes it again"
-            )
+        elif re.search("malformed|corrupt|vtable constructor", reason):
+            made = index_command(path, "PATHS")
+            reason = f"damaged: {reason}; delete it, and {made} makes it again"
         raise StoreError(path, reason) from error
     except DamageError as error:
         raise StoreError(path, f"damaged: {error}; {index_command(path)} rebuilds it") from None
