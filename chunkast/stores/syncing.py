@@ -114,8 +114,8 @@ def _checked(documents: Any) -> Iterator[tuple[str, list[Chunk] | None]]:
         source, chunks = clean(pair[0]), None if pair[1] is None else list(pair[1])
         for chunk in chunks or ():
             # A cell of a notebook has a source of its own.
-            own = getattr(chunk, "source", None) or ""
-            if own != pair[0] and not own.startswith(f"{pair[0]}#cell"):
+            own = (chunk.source or "") if isinstance(chunk, Chunk) else None
+            if own != pair[0] and not str(own).startswith(f"{pair[0]}#cell"):
                 raise ConfigError("documents", chunk, f"is not a chunk of {source!r}")
         for name in (source, *(chunk.id for chunk in chunks or ())):
             if name in seen:
