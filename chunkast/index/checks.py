@@ -47,7 +47,7 @@ def quick_fault(connection: sqlite3.Connection) -> str:
     """Return a description of the first fault that a quick check finds, or an empty string.
 
     It checks the structure of the file, and whether all rows are there. It does not read texts.
-    Raises ``sqlite3.DatabaseError`` if SQLite could not repair the file.
+    Raises ``sqlite3.DatabaseError`` if a rebuild could not repair the file.
     """
     return _structure_fault(connection, "quick_check") or _missing_rows(connection)
 
@@ -155,7 +155,7 @@ class Saved(NamedTuple):
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
     """Return the documents of a damaged or older database.
 
-    Their chunks tell which texts already have a vector. Nothing is returned after the first place
+    Their chunks show which texts already have a vector. Nothing is returned after the first place
     that SQLite cannot read.
     """
     saved: dict[int, Saved] = {}

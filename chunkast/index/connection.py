@@ -41,8 +41,8 @@ def store_errors(path: str) -> Iterator[None]:
         elif _DAMAGE.match(f"{reason} {getattr(error, 'sqlite_errorname', '')}"):
             reason = f"damaged: {reason}; {index_command(path)} rebuilds it"
         elif re.search("malformed|corrupt|vtable constructor", reason):
-            made = index_command(path, "PATHS")
-            reason = f"damaged: {reason}; delete it, and {made} makes it again"
+            command = index_command(path, "PATHS")
+            reason = f"damaged: {reason}; delete it, and {command} makes it again"
         raise StoreError(path, reason) from error
     except DamageError as error:
         raise StoreError(path, f"damaged: {error}; {index_command(path)} rebuilds it") from None

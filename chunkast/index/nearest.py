@@ -50,14 +50,14 @@ class Matrix:
         self._hashes: list[str] = []
         self._rows = self._numpy.empty((count, self.size), "f4")
         stored = vectors(connection, model)
-        while some := [*islice(stored, _STEP)]:
-            data = b"".join(vector.data for vector in some)
+        while batch := [*islice(stored, _STEP)]:
+            data = b"".join(vector.data for vector in batch)
             part = self._numpy.frombuffer(data, "<f4").reshape(-1, self.size)
             lengths = self._numpy.linalg.norm(part, axis=1, keepdims=True)
             lengths[lengths == 0] = 1
             end = len(self._hashes) + len(part)
             self._numpy.divide(part, lengths, out=self._rows[len(self._hashes) : end])
-            self._hashes += [vector.embed_hash for vector in some]
+            self._hashes += [vector.embed_hash for vector in batch]
 
     def nearest(
         self, connection: sqlite3.Connection, vector: Iterable[float], within: str | None

@@ -170,10 +170,10 @@ def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_onl
     return False
 
 
-def tables(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the statement that made each table, by name. A view in its place may be endless."""
-    query = "SELECT name, sql FROM sqlite_schema WHERE type = 'table'"
-    return dict(connection.execute(query).fetchall())
+def tables(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of all tables, without views, which may be endless."""
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+    return {name for (name,) in connection.execute(query)}
 
 
 def difference(connection: sqlite3.Connection) -> str:

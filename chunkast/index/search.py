@@ -99,7 +99,7 @@ class WholeChunks:
 
         Returns the number of tokens that the chunk adds, or ``None`` if it was not taken.
         """
-        return self._take(candidate, _own(candidate), _own_span(candidate), room)
+        return self._take(candidate, _own_passage(candidate), _own_span(candidate), room)
 
     def _take(self, candidate: Candidate, passage: Passage, free: Span, room: int) -> int | None:
         """Take a passage if it fits, else the best part of the chunk in the span ``free``."""
@@ -122,7 +122,7 @@ def _own_span(candidate: Candidate) -> Span:
     return Span(chunk.start_index + chunk.overlap, chunk.end_index)
 
 
-def _own(candidate: Candidate) -> Passage:
+def _own_passage(candidate: Candidate) -> Passage:
     """Return a chunk without its overlap as a passage."""
     return passage_of(candidate.chunk, _own_span(candidate), candidate.own_tokens)
 
@@ -155,7 +155,7 @@ class ExpandedChunks(WholeChunks):
             return None
         outline = self._outline_of(candidate.chunk.source or "")
         if outline is None:
-            passage = _own(candidate)
+            passage = _own_passage(candidate)
         else:
             passage = outline.expand(free, min(self._most, room), inside=gap)
         return self._take(candidate, passage, free, room) if passage.text else None

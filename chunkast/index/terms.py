@@ -44,7 +44,7 @@ _CAMEL_CASE: Final = re.compile(
 )
 _HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 # Names with signs, such as C#, C++ and .NET, which become words.
-# What precedes them is looked at last: searching for the signs is fast.
+# The characters before a sign are checked last, because searching for the signs is fast.
 _SIGN: Final = re.compile(
     r"\+\+(?<=\b[A-Za-z]\+\+)|#(?<=\b[A-Za-z]#)(?!\w)|\\#(?<=\b[A-Za-z]\\#)(?!\w)"
     r"|\.net\b(?<![\w.]\.net)",

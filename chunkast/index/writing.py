@@ -97,8 +97,7 @@ class IndexReport:
     written: the number of documents that were new or had changed.
     digest: the digest of the index after the run.
     faults: the reasons why the index was rebuilt, one sentence each: damage, or an older version.
-        All documents are chunked again then; chunks that were undamaged can still count as
-        unchanged.
+        All documents are chunked again then, and all unchanged chunks count as moved.
     """
 
     added: list[str] = field(default_factory=list)

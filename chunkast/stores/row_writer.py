@@ -33,7 +33,7 @@ class Pending:
 class RowWriter:
     """Writes, updates and deletes rows, and counts them; a dry run only counts.
 
-    known: vectors of an index by hash, and those of rows that are overwritten; in a dry run, also
+    known: vectors of an index by hash, and those that overwritten rows need; in a dry run, also
         of the texts that would be embedded. The vectors of the store are read for other texts only.
     size: the size of the stored vectors, or None if there are none.
     waiting: the rows whose texts have to be embedded, by hash.
@@ -70,7 +70,7 @@ class RowWriter:
                 self._embed_batch()
 
     def overwrite(self, rows: Sequence[Pending]) -> None:
-        """Write rows in the place of others, after all vectors that they need were read."""
+        """Replace rows, after reading all stored vectors that they need."""
         for piece in _pieces(rows):
             found = self._find({row.needs for row in piece})
             self.known |= {text: array("f", vector) for text, vector in found.items()}
