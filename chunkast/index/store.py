@@ -251,7 +251,8 @@ class Store:
         """Check the whole index and return a list of its faults, one sentence each.
 
         The list is empty if the index is as the last run stored it. :meth:`update` rebuilds a
-        damaged index.
+        damaged index. With SQLite before 3.44, the full-text index is only checked if the file can
+        be written and no other process is writing.
         """
         with self._snapshot(check=False):
             return checks.faults(self._connection)

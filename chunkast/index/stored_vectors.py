@@ -59,9 +59,10 @@ def size_of(connection: sqlite3.Connection, model: str) -> int:
 
 
 def vectors(connection: sqlite3.Connection, model: str) -> Iterator[StoredVector]:
-    """Return the vectors of a model, all of one size; raise ``DamageError`` for a damaged one."""
+    """Yield the vectors of a model, all of one size; raise ``DamageError`` for a damaged one."""
     size = 4 * size_of(connection, model)
-    for row in connection.execute(f"{SELECT_VECTORS} WHERE model = ?", (model,)):
+    # The sign makes SQLite read the table in its order in the file, not in that of the hashes.
+    for row in connection.execute(f"{SELECT_VECTORS} WHERE +model = ?", (model,)):
         vector = read_vector(row)
         if len(vector.data) != size:
             raise DamageError("its vectors have different sizes")
