@@ -241,6 +241,13 @@ def test_nothing_is_removed_from_a_damaged_index(whole: Path) -> None:
         assert state(store) == before
 
 
+def test_rows_of_other_fields_are_rebuilt(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(str(whole), read_only=True) as store:
+        before = state(store)
+    monkeypatch.setattr("chunkast.index.rows._FIELDS_CHECKSUM", 1)
+    assert_refused_and_rebuilt(whole, before)
+
+
 def test_a_damaged_full_text_index_is_rebuilt(whole: Path) -> None:
     with Store(str(whole), read_only=True) as store:
         before = state(store)

@@ -19,8 +19,9 @@ from chunkast.text.source_map import encode, without_surrogates
 __all__ = ("COLUMNS", "SELECT", "check_row", "read_row", "values_of")
 
 _HASHES: Final = ("id", "content_hash", "embed_hash")
-# The other fields. A change of these requires a new version of the schema.
+# The other fields. Rows with the values of other fields do not match their checksums.
 _FIELDS: Final = [f.name for f in fields(Chunk) if f.name not in {*_HASHES, "source"}]
+_FIELDS_CHECKSUM: Final = crc32(repr(_FIELDS).encode())
 # The columns of a chunk, with their types.
 COLUMNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("position", "own_token_count"), "INTEGER NOT NULL"),
@@ -83,4 +84,4 @@ def _chunk(source: str, known: dict[str, Any]) -> Chunk:
 
 
 def _checksum(source: str, values: Sequence[Any]) -> int:
-    return crc32(encode(repr((source, *values))))
+    return crc32(encode(repr((source, *values))), _FIELDS_CHECKSUM)
