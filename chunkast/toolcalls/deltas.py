@@ -29,9 +29,10 @@ __all__ = ("Deltas",)
 
 # A name is at the beginning of a call if it ends before this number of characters.
 _LONGEST: Final = 2048
-# What is before the arguments of a call in JSON, and the maximum number of brackets before them.
-_KEY: Final = re.compile(rf"[\"'](?:{'|'.join(ARGUMENT_KEYS)})[\"']\s{{0,40}}:\s{{0,40}}\Z")
-_BRACKETS: Final = 4
+# The key of an object that has the arguments of a call in JSON, or is them, and the maximum number
+# of brackets before the arguments.
+_KEY: Final = re.compile(rf"[\"'](function|{'|'.join(ARGUMENT_KEYS)})[\"']\s{{0,40}}:\s{{0,40}}\Z")
+_BRACKETS: Final = 40
 
 
 class Deltas:
@@ -105,11 +106,17 @@ def _beginning(opener: Opener, text: str, at: int) -> tuple[str, int]:
     if kind == "python":
         match = CALL.match(text, max(0, opener.body - at))
         return (match[1], at + match.end()) if match else ("", end)
-    opened = opener.reading.opened
+    opened, next_member = opener.reading.opened, at
     first = bisect_left(opened, at)
     for start in opened[first : first + _BRACKETS]:
+        if not next_member <= start < end:
+            continue
         before = text[: start - at]
-        if start < end and _KEY.search(before[-99:]):
+        key = _KEY.search(before[-99:])
+        if key is None and "{" in before:
+            # The value of another member, or another call.
+            next_member = opener.reading.ends.get(start, end)
+        elif key and key[1] != "function":
             name = NAME.search(before)
             return name[1] if name else "", start
     return "", end
