@@ -41,10 +41,11 @@ _LINE_EDGE: Final = re.compile(r"\n {0,3}[`~]")
 # What the opener of a row may begin with, by the beginning of its sign.
 _BEGINNINGS: Final = {"<": "<", "[": "[<", "{": "{[\n"}
 # What may be a part of a mark, at the end of the text.
-_CUT_TAG: Final = r"<[^<>\0]{0,700}\Z"
-_CUT_SECTION: Final = r"\]{1,2}\Z|\[[A-Z_]{0,11}\Z|<arg_key>[^<>\0]{0,256}(?:<[^<>\0]{0,9}(?:>\s{0,40}(?:<[^<>\0]{0,10})?)?)?\Z"
+_CUT_TAG: Final = r"<[^<>]{0,700}\Z"
+_CUT_SECTION: Final = r"\]{1,2}\Z|\[[A-Z_]{0,11}\Z|<arg_key>[^<>]{0,256}(?:<[^<>]{0,9}(?:>\s{0,40}(?:<[^<>]{0,10})?)?)?\Z"
+# A tag without quotes and brackets, which have to be read at once.
 _CUT_BRACKET: Final = (
-    r"<[^<>\0]{0,40}\Z|\\\Z|\[[A-Z_]{0,11}\Z"
+    r"<[\w/|｜▁.:=-]{0,60}\Z|\\\Z|\[[A-Z_]{0,11}\Z"
     r"|\n {0,3}(?:`{0,2}|```\w{0,20}[ \t]{0,9}(?:\n\s{0,40})?)\Z"
 )
 _BLANK: Final = f"[{WHITE_SPACE}]{{0,200}}"

@@ -13,8 +13,8 @@ __all__ = ("KeptText",)
 class KeptText:
     """Text in the fragments in which it came, from position ``start`` to ``end``.
 
-    A line break is before the whole text, and one after it, so that all lines are alike. What
-    follows the latter ends every tag; ``stop`` is the position after it.
+    A line break is before the whole text, and one after it, so that all lines are alike. ``stop``
+    is the position after the latter.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class KeptText:
 
     def add(self, fragment: str, *, last: bool) -> None:
         self.end += len(fragment)
-        ending = "\n\0" * last
+        ending = "\n" * last
         self.stop = self.end + len(ending)
         self._new.append(fragment + ending)
 
