@@ -212,6 +212,45 @@ def test_arguments_arrive_before_the_call_is_complete(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("members", "deltas"),
+    [
+        ('"args": {"city": "Oslo"}', ""),
+        ('"meta": {"arguments": {"city": "Rome"}}, "arguments": {"city": "Oslo"}', "Oslo"),
+        ('"id": [{}, {}, {}, {}], "arguments": {"city": "Oslo"}', "Oslo"),
+    ],
+)
+def test_deltas_are_of_the_member_with_the_arguments(members: str, deltas: str) -> None:
+    values = f'{{"name": "weather", {members}}}\n{{"name": "now", "arguments": {{}}}}'
+    stream = ToolCallStream(TOOLS, deltas=True, protocols=("hermes",))
+    parts = [part for c in f"<tool_call>{values}</tool_call>" for part in stream.feed(c)]
+    parts += stream.close()
+    calls = "".join(part.text for part in parts if isinstance(part, ArgumentsDelta))
+    assert calls == (f'{{"city": "{deltas}"}}' if deltas else "") + "{}"
+
+
+@pytest.mark.parametrize("more", [0, 9, 90])
+def test_a_call_ends_at_its_last_bracket(more: int) -> None:
+    text = '{"name": "write", "arguments": {"text": "x < y"}}'
+    stream = ToolCallStream(TOOLS, protocols=("json",))
+    assert [type(part) for c in text for part in stream.feed(c)] == [ToolCall]
+    size = len(text) + more
+    parts = parse_tool_calls(text + " " * 99, TOOLS, protocols=("json",), max_call_size=size)
+    assert [type(part) for part in parts] == [ToolCall, Text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<invoke name="now"><parameter name="a\0b">x</invoke>y</parameter></invoke>',
+        f'<tool_call>{{"a": {{<{"p" * 40}:invoke name="now">}}}}</tool_call></invoke>',
+    ],
+)
+def test_marks_that_arrive_in_pieces(text: str) -> None:
+    parts = parse_tool_calls(text, TOOLS, protocols="auto")
+    assert joined(by_character(text, protocols="auto")) == joined(parts)
+
+
+@pytest.mark.parametrize(
     ("text", "size"),
     [
         ("<function=weather>{<function=now></function>", 40),
