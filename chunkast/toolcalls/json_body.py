@@ -69,12 +69,8 @@ def outermost(opener: Opener, text: str) -> list[tuple[int, int | None]]:
     The end of a pair that is not closed is ``None``.
     """
     spans: list[tuple[int, int | None]] = []
-    opened, base, at, end = (
-        opener.reading.opened,
-        opener.start,
-        opener.begin,
-        opener.start + len(text),
-    )
+    opened, base, at = opener.reading.opened, opener.start, opener.begin
+    end = base + len(text)
     for start in opened[bisect_left(opened, at) : bisect_left(opened, end)]:
         if start >= at and text[start - base] in "{(":
             at = opener.reading.ends.get(start, end + 1)

@@ -153,10 +153,8 @@ class ToolCallStream(Generic[P]):
         self._on_error, self._on_problem = options.get("on_error"), options.get("on_problem")
         self._tools = tools_by_name(tools)
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
-        rows, more = (
-            chosen_protocols(options.get("protocols", ("xml",))),
-            Pipeline.of(options.get("heuristics", ())),
-        )
+        rows = chosen_protocols(options.get("protocols", ("xml",)))
+        more = Pipeline.of(options.get("heuristics", ()))
         self._pipelines = {row: (base or pipeline_of(row)) + more for row in rows}
         self._finder = CallFinder(self._tools, rows, size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
