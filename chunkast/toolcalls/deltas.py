@@ -122,12 +122,12 @@ def _beginning(opener: Opener, text: str, at: int) -> tuple[str, int]:
     return "", end
 
 
-def _end(opener: Opener, start: int, otherwise: int) -> int:
+def _end(opener: Opener, start: int, default: int) -> int:
     """Return the end of the arguments that begin at ``start``, if their bracket is closed."""
     is_python = opener.protocol.kind == "python"
     # The parentheses around the arguments of a call in Python do not belong to them.
     end = opener.reading.ends.get(start - is_python) if opener.reading else None
-    return otherwise if end is None else end - is_python
+    return default if end is None else end - is_python
 
 
 def _span(opener: Opener, raw: str, at: int) -> tuple[int, int]:

@@ -34,16 +34,16 @@ _LEAD: Final = 512
 _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})(?!<[/|｜])[^\n]{0,200}(?=\n)"
 # The protocols whose signs are also in text without calls.
 _VAGUE: Final = ("json", "harmony")
-# What an opener, a sign or a fence may begin with; faster to find than them.
+# The first characters of an opener, a sign or a fence. They are faster to find.
 _EDGE: Final = re.compile(r"[<\[{]")
 _EDGE_OR_LINE: Final = re.compile(r"[<\[{\n](?:(?<!\n)| {0,3}(?:[`~]|\Z))")
 _LINE_EDGE: Final = re.compile(r"\n {0,3}[`~]")
-# What the opener of a row may begin with, by the beginning of its sign.
+# The first characters of a row's opener, by the first character of its sign.
 _BEGINNINGS: Final = {"<": "<", "[": "[<", "{": "{[\n"}
-# What may be a part of a mark, at the end of the text.
+# Text at the end of a fragment that may be part of a mark.
 _CUT_TAG: Final = r"<[^<>]{0,700}\Z"
 _CUT_SECTION: Final = r"\]{1,2}\Z|\[[A-Z_]{0,11}\Z|<arg_key>[^<>]{0,256}(?:<[^<>]{0,9}(?:>\s{0,40}(?:<[^<>]{0,10})?)?)?\Z"
-# A tag without quotes and brackets, which have to be read at once.
+# It contains no quotes and no closing brackets, which must be read as soon as they arrive.
 _CUT_BRACKET: Final = (
     r"<[\w/|｜▁.:=-]{0,60}\Z|\\\Z|\[[A-Z_]{0,11}\Z"
     r"|\n {0,3}(?:`{0,2}|```\w{0,20}[ \t]{0,9}(?:\n\s{0,40})?)\Z"
@@ -105,7 +105,7 @@ class CallFinder:
         self.opener: Opener | None = None
         # The marks of the fence that is open, and the end of the last opener that is text.
         self._fence = ""
-        self._looked = -1
+        self._rejected = -1
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Found]:
         """Yield what is complete after ``fragment``.
@@ -138,7 +138,7 @@ class CallFinder:
             if end or not opener.is_fenced:
                 is_long = end > 0 or (is_long and end == -2)
                 why = f"is longer than {self._max:,} characters" if is_long else "is never closed"
-                yield _text_at(opener.start, opener.end, f"it stays text, as it {why}", opener.name)
+                yield _problem(opener.start, opener.end, f"it stays text, as it {why}", opener.name)
 
     def _end(self, opener: Opener, *, over: bool, last: bool) -> int | None:
         """Return the end of a call, or ``None`` if more text is needed.
@@ -172,7 +172,7 @@ class CallFinder:
                 return opener.stop
 
     def _search(self, *, last: bool) -> Iterator[ToolProblem]:
-        """Find the next opener of a call, and yield what only looks like one."""
+        """Find the next opener of a call, and yield a problem for what only looks like one."""
         text, base = self.text.whole()
         at, kinds = self._at - base, self._patterns.kinds
         while not isinstance(found := self._match(text, base, at, last=last), int):
@@ -181,18 +181,18 @@ class CallFinder:
             row = self._patterns.rows.get(kind)
             if row is not None:
                 opener = self._opener(row, found, base)
-                why = self._why(opener, start)
-                if why is None:
+                reason = self._reason(opener, start)
+                if reason is None:
                     self._begin(opener)
                     return
-                self._looked = opener.end
+                self._rejected = opener.end
                 at = opener.end - base
-                if why:
-                    yield _text_at(opener.start, opener.end, why, opener.name)
+                if reason:
+                    yield _problem(opener.start, opener.end, reason, opener.name)
             elif kind == "fence":
                 self._fence = _fence_after(self._fence, found[0][1:])
-            elif not self._fence and start != self._looked:
-                yield _text_at(start, base + at, "it stays text, as nothing after it is a call")
+            elif not self._fence and start != self._rejected:
+                yield _problem(start, base + at, "it stays text, as nothing after it is a call")
         self._at = base + found
 
     def _match(self, text: str, base: int, at: int, *, last: bool) -> Any:
@@ -231,10 +231,10 @@ class CallFinder:
         end, name = min(end, self.text.end), groups.get("name") or ""
         return Opener(row, name, start, end, body, is_fenced)
 
-    def _why(self, opener: Opener, start: int) -> str | None:
+    def _reason(self, opener: Opener, start: int) -> str | None:
         """Return the reason why an opener is text, "" if that is not reported, or ``None``."""
         row, is_known = opener.protocol, not opener.name or opener.name in self._names
-        if row.name in self._off and is_known and start != self._looked:
+        if row.name in self._off and is_known and start != self._rejected:
             self._off.discard(row.name)
             return f"it looks like a call in the protocol `{row.name}`, which is not chosen"
         if row not in self._on:
@@ -246,7 +246,7 @@ class CallFinder:
         return None
 
     def _begin(self, opener: Opener) -> None:
-        """Let ``opener`` be read, by the reading of its kind that has read it as an opener."""
+        """Start to read the call of ``opener``; a reading that has passed it goes on."""
         self.opener, self._at = opener, opener.end
         row, (text, base) = opener.protocol, self.text.whole()
         written = text[opener.start - base : opener.end - base]
@@ -272,8 +272,8 @@ class CallFinder:
 class _Patterns:
     """The patterns of the chosen protocols, for the names of some tools.
 
-    ``search`` matches what the text is searched for, outside and inside a fence; ``unfinished``
-    never matches all of it, only its beginning. ``rows`` are the protocols by their groups.
+    ``edge`` matches the first character of everything that is searched for. ``sign`` matches the
+    signs of all protocols, and ``tails`` the tails. ``rows`` are the protocols by their groups.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class _Patterns:
         name = f"(?:{'|'.join(map(re.escape, names))})"
         self._on = frozenset(on)
         self.rows: dict[str, Protocol] = {}
-        # What each part may begin with, its row and its pattern.
+        # The first characters of each part, its row and its pattern.
         self._parts: list[tuple[str, Protocol | None, str]] = []
         for row in (*on, *off):
             group = f"row{len(self.rows)}"
@@ -298,24 +298,24 @@ class _Patterns:
         signs = {row: f"\\{row.sign.replace(NAMES, name)}" for row in (*on, *off)}
         self.sign = re.compile("|".join(dict.fromkeys(signs.values())) or "(?!)")
         signs = {row: signs[row] for row in on if NAMES not in row.sign}
-        if telling := "|".join(sign for row, sign in signs.items() if row.name not in _VAGUE):
-            self._parts.append(("<[", None, f"(?P<sign>(?<!`)(?:{telling}))"))
+        if lone := "|".join(sign for row, sign in signs.items() if row.name not in _VAGUE):
+            self._parts.append(("<[", None, f"(?P<sign>(?<!`)(?:{lone}))"))
         self._compiled: dict[tuple[str, bool], tuple[Any, Any]] = {}
         self.tails = {row: _compiled(row.tail) for row in on if row.tail}
         closers = dict.fromkeys(c for row in on if row.kind == "json" for c in row.closers)
-        telling = "|".join(sign for row, sign in signs.items() if row.name != "json")
+        tagged = "|".join(sign for row, sign in signs.items() if row.name != "json")
         fence = _OPEN_FENCE if any(row.name == "json" for row in on) else ""
-        again = "|".join(filter(None, (telling, fence)))
+        inner = "|".join(filter(None, (tagged, fence)))
         self._marks: dict[Any, str] = {
             "json": _marks(
-                cut=_CUT_BRACKET, closer="|".join(map(re.escape, closers)), sign=again, mark=_JSON
+                cut=_CUT_BRACKET, closer="|".join(map(re.escape, closers)), sign=inner, mark=_JSON
             ),
-            "python": _marks(cut=_CUT_BRACKET, sign=again, mark=_PYTHON),
+            "python": _marks(cut=_CUT_BRACKET, sign=inner, mark=_PYTHON),
             "elements": _marks(cut=_CUT_TAG, opener=f"<{name}>", mark=f"</{_BLANK}{name}{_BLANK}>"),
         }
         for row in on:
             if row.kind == "tagged":
-                marks = _marks(cut=f"{_CUT_TAG}|{_CUT_SECTION}", sign=telling)
+                marks = _marks(cut=f"{_CUT_TAG}|{_CUT_SECTION}", sign=tagged)
                 marks = f"{marks}|{row.marks.replace('(?P<key>', '(?:')}"
                 self._marks[row] = marks
 
@@ -350,8 +350,8 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern or "(?!)", regex.DOTALL)
 
 
-def _text_at(start: int, end: int, why: str, name: str = "") -> ToolProblem:
-    return ToolProblem(name, "", why, (start, end))
+def _problem(start: int, end: int, reason: str, name: str = "") -> ToolProblem:
+    return ToolProblem(name, "", reason, (start, end))
 
 
 def _fence_after(fence: str, line: str) -> str:

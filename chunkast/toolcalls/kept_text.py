@@ -30,7 +30,7 @@ class KeptText:
         self._new.append(fragment + ending)
 
     def whole(self) -> tuple[str, int]:
-        """Return a text that contains all the rest, and the position of its first character."""
+        """Return a text with all that is kept, and the position of its first character."""
         if self._new:
             skipped = max(0, self.start - 1 - self._base)
             self._joined = "".join((self._joined[skipped:], *self._new))

@@ -42,8 +42,9 @@ class Protocol:
     """A form of tool calls; a protocol has one or several.
 
     name: the name of the protocol.
-    about: who writes it, a call of the tool ``N``, whose public parsers or templates have this form,
-        and what stays text; the cells of a row in Markdown.
+    about: four cells of a Markdown table, separated by "|": the models that write it, a call of the
+        tool ``N``, the projects whose public parsers or templates have this form, and text that
+        looks like a call but stays text.
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
         name) and ``body``. The opener of a JSON body ends with the body's first bracket, or with

@@ -1,4 +1,4 @@
-"""Read the bodies of calls as they arrive, to find where calls end: one reader a kind of body.
+"""Read the bodies of calls as they arrive, to find where calls end: one reader for each kind.
 
 A reading begins at an opener and goes on while text arrives. It remembers the ends of all openers
 inside, and which are open: if the first one turns out to be text, the others are looked up, and
@@ -24,9 +24,10 @@ __all__ = ("LENIENT", "STRICT", "Brackets", "Elements", "Reading", "Tagged")
 class Reading:
     """Text that is read from one opener on.
 
-    ``marks`` matches what begins or ends something, and ``cut`` what may be a part of it at the end
-    of the text. ``position`` is the number of characters read. ``ends`` maps the position of each
-    opener whose end is known to that end. ``closers`` are the tags that close the call to be read.
+    ``marks`` matches tags, quotes, brackets and signs of calls; its group ``cut`` matches text at
+    the end that may be part of one. ``position`` is the number of characters read. ``ends`` maps
+    the position of each opener whose end is known to that end. ``closers`` are the tags that close
+    the call to be read.
     """
 
     marks: re.Pattern[str]
@@ -116,7 +117,7 @@ class Tagged(Reading):
 
     steps: Mapping[tuple[str, str], str] = field(default_factory=lambda: STRICT)
     groups: dict[str, set[int]] = field(default_factory=dict)
-    # Where the calls in a state end if nothing else comes.
+    # The end of the calls in each state if nothing else comes.
     after: dict[str, int] = field(default_factory=dict)
 
     def note(self, mark: re.Match[str], start: int, end: int) -> None:
@@ -157,10 +158,10 @@ class Brackets(Reading):
     inside: tuple[str, int] | None = None
     nested: int = 0
     # The end of the last sign inside a string.
-    other: int = 0
+    inner_sign: int = 0
     # The end of the last closing bracket, if no quote or bracket has followed.
     last: int = 0
-    # The position of the last sign of another call outside strings: what is open there is no call.
+    # The position of the last sign of another call outside strings; it ends what is open there.
     sign: int = -1
 
     def note(self, mark: re.Match[str], start: int, end: int) -> None:
@@ -190,7 +191,7 @@ class Brackets(Reading):
             self.close(*self.inside)
         elif kind == "sign":
             self.nested += 1
-            self.other = end
+            self.inner_sign = end
         elif kind == "closer" and self.nested:
             self.nested -= 1
         elif kind == "closer":
@@ -209,7 +210,7 @@ class Brackets(Reading):
         return -1 if end is None and key <= self.sign else end
 
     def fallback(self, key: int) -> int | None:
-        if self.inside and self.inside[0] in self.closers and self.other <= key:
+        if self.inside and self.inside[0] in self.closers and self.inner_sign <= key:
             return self.inside[1]
         return self.last if self.last and self.open[-1:] == [key] else None
 
