@@ -101,7 +101,7 @@ class CallFinder:
         # The text, the position at which the search goes on, a position before which no sign of a
         # call is near, and the call that is being read.
         self.text = KeptText()
-        self._at = self._lead = -1
+        self._at, self._lead = -1, -1 - _LEAD
         self.opener: Opener | None = None
         # The marks of the fence that is open, and the end of the last opener that is text.
         self._fence = ""
@@ -199,7 +199,7 @@ class CallFinder:
         """Return the next match in ``text``, or the index before which there is none."""
         patterns = self._patterns
         while True:
-            if base + at >= self._lead and (last or len(text) - at > _LEAD):
+            if base + at >= self._lead + _LEAD and (last or len(text) - at > _LEAD):
                 # Only a fence may be so far before the next sign of a call.
                 sign = patterns.sign.search(text, at)
                 end = sign.start() - _LEAD if sign else len(text) - (0 if last else _LEAD)
