@@ -238,6 +238,14 @@ def test_a_call_ends_at_its_last_bracket(more: int) -> None:
     assert [type(part) for part in parts] == [ToolCall, Text]
 
 
+@pytest.mark.parametrize("more", ["", " <|python_tag|>"])
+def test_a_sign_in_an_earlier_string_hides_no_closing_tag(more: str) -> None:
+    text = '<tool_call>{"name": "now" "arguments": {"": "<tool_call>"o"</tool_call>'
+    call = parse_tool_calls(f"{text} x{more}", TOOLS, protocols="auto")[0]
+    assert isinstance(call, ToolCall)
+    assert call.raw == text
+
+
 @pytest.mark.parametrize(
     "text",
     [

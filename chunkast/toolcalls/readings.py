@@ -157,7 +157,7 @@ class Brackets(Reading):
     quote: str = ""
     inside: tuple[str, int] | None = None
     nested: int = 0
-    # The end of the last sign inside a string.
+    # The end of the last sign in the string that is open.
     inner_sign: int = 0
     # The end of the last closing bracket, if no quote or bracket has followed.
     last: int = 0
@@ -186,7 +186,7 @@ class Brackets(Reading):
 
     def note_in_string(self, text: str, kind: str | None, end: int) -> None:
         if text == self.quote:
-            self.quote, self.inside, self.nested = "", None, 0
+            self.quote, self.inside, self.nested, self.inner_sign = "", None, 0, 0
         elif kind == "sign" and self.inside:
             self.close(*self.inside)
         elif kind == "sign":
