@@ -26,6 +26,7 @@ from chunkast.toolcalls import (
     ToolCallStream,
     ToolProblem,
     parse_tool_calls,
+    protocol_table,
     tools_from_json,
 )
 from tests.test_toolcalls import check_tiling, joined
@@ -74,6 +75,11 @@ def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
 def test_every_protocol_has_shapes() -> None:
     assert {shape["protocol"] for shape in SHAPES} == PROTOCOLS.keys()
     assert len(SHAPES) >= 146
+
+
+def test_the_table_has_a_row_for_each_form() -> None:
+    forms = [name for name, rows in PROTOCOLS.items() for _ in rows]
+    assert [line.split("`")[1] for line in protocol_table().splitlines()[2:]] == forms
 
 
 @pytest.mark.parametrize("protocols", ["yaml", (), ("xml", "yaml"), 1, [None]])

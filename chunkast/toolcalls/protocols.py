@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import groupby
 from typing import Final, Literal
 
@@ -42,9 +43,6 @@ class Protocol:
     """A form of tool calls; a protocol has one or several.
 
     name: the name of the protocol.
-    about: four cells of a Markdown table, separated by "|": the models that write it, a call of the
-        tool ``N``, the projects whose public parsers or templates have this form, and text that
-        looks like a call but stays text.
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
         name) and ``body``. The opener of a JSON body ends with the body's first bracket, or with
@@ -60,7 +58,6 @@ class Protocol:
     """
 
     name: str
-    about: str
     kind: Literal["elements", "tagged", "json", "python"]
     opener: str
     sign: str
@@ -86,7 +83,6 @@ def _quoted(group: str, text: str) -> str:
 _ROWS: Final = (
     Protocol(
         "xml",
-        "any model that is shown this form | `<N><K>v</K></N>` | ai-sdk-tool-call-middleware, Cline, Roo Code | a tag with attributes; a call that is never closed",
         "elements",
         rf"<(?P<name>{NAMES})/?>",
         rf"<{NAMES}",
@@ -94,7 +90,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "invoke",
-        'Claude; MiniMax M2, dots, Step3 and DeepSeek V3.2 with other wrappers | `<invoke name="N"><parameter name="K">v</parameter></invoke>` | vLLM, SGLang, llama.cpp | a call in a fence; a value that is never closed',
         "tagged",
         rf"(?:(?:<{_PREFIX}{_CALLS}>|<｜tool_calls?_begin｜>(?:function<｜tool_sep｜>)?){_SPACE}){{0,3}}"
         rf"<{_PREFIX}invoke\s{{1,99}}name={_quoted('name', _NAME)}\s{{0,9}}>(?P<body>)",
@@ -110,7 +105,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "hermes",
-        'Hermes 2 and 3, Qwen 2.5 and 3 | `<tool_call>{"name": "N", "arguments": {"K": "v"}}</tool_call>` | vLLM, SGLang, llama.cpp, Hermes-Function-Calling | a call in a fence; JSON that is cut off',
         "json",
         rf"<(?:tool_call|function_call)>{_SPACE}(?P<body>)"
         rf"(?:```\w{{0,20}}{_SPACE})?[{{\[]",
@@ -121,7 +115,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "qwen3-coder",
-        "Qwen3-Coder, MiMo, Step3.5 | `<tool_call><function=N><parameter=K>v</parameter></function></tool_call>` | vLLM, SGLang, llama.cpp | a call in a fence; a value that is cut off",
         "tagged",
         rf"(?:<tool_call>{_SPACE})?<function={_SPACE}(?P<name>{_NAME}){_SPACE}>(?P<body>)"
         rf"(?={_SPACE}<)",
@@ -135,7 +128,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "glm",
-        "GLM 4.5 to 5 | `<tool_call>N<arg_key>K</arg_key><arg_value>v</arg_value></tool_call>` | vLLM, SGLang, llama.cpp | a call in a fence; a value that is cut off",
         "tagged",
         rf"<tool_call>{_SPACE}(?P<name>{_NAME})(?P<body>){_SPACE}"
         r"(?=<arg_key>|</tool_call>)",
@@ -149,7 +141,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "mistral",
-        'Mistral 7B v0.3 to Mistral Large and Devstral | `[TOOL_CALLS] [{"name": "N", "arguments": {"K": "v"}}]` | vLLM, SGLang, llama.cpp, mistral-common | a call in a fence; a list that is cut off',
         "json",
         rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
         rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
@@ -157,7 +148,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        'Llama 3 | `<\\|python_tag\\|>{"name": "N", "parameters": {"K": "v"}}` | vLLM, SGLang, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"<\|python_tag\|>{_SPACE}(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
         r"<\|python_tag\|>",
@@ -165,7 +155,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        'Llama 3 | `<\\|python_tag\\|>N.call(K="v")` | llama-models, llama.cpp | arguments without names',
         "python",
         rf"<\|python_(?:tag|start)\|>{_SPACE}(?P<body>)(?P<name>[\w.]{{1,256}}?)(?:\.call)?\(",
         r"<\|python_(?:tag|start)\|>",
@@ -173,7 +162,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        'Llama 3 | `<function=N>{"K": "v"}</function>` | llama-models, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"<function={_SPACE}(?P<name>{_NAME}){_SPACE}>{_SPACE}(?P<body>)(?:\{{|</function>)",
         "<function=",
@@ -182,7 +170,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "llama",
-        'Llama 3.2 and 4 | `[N(K="v")]` | vLLM, SGLang | arguments without names',
         "python",
         rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!\\])(?P<body>)"
         rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
@@ -191,7 +178,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "deepseek",
-        'DeepSeek V3, R1 and V3.1 | `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>N<｜tool▁sep｜>{"K": "v"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>` | vLLM, SGLang, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"(?:<｜tool▁calls▁begin｜>{_SPACE})?<｜tool▁call▁begin｜>{_SPACE}"
         rf"(?:\w{{1,40}}{_SPACE}<｜tool▁sep｜>{_SPACE})?(?P<name>{_NAME}){_SPACE}"
@@ -203,7 +189,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "kimi",
-        'Kimi K2 | `<\\|tool_call_begin\\|>functions.N:0<\\|tool_call_argument_begin\\|>{"K": "v"}<\\|tool_call_end\\|>` | vLLM, SGLang, llama.cpp | a call in a fence; JSON that is cut off',
         "json",
         rf"(?:<\|tool_calls?_section_begin\|>{_SPACE})?<\|tool_call_begin\|>{_SPACE}"
         rf"(?:functions\.)?(?P<name>{_NAME}?)(?::\d{{1,9}})?{_SPACE}"
@@ -214,7 +199,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "harmony",
-        'gpt-oss | `<\\|channel\\|>commentary to=functions.N <\\|constrain\\|>json<\\|message\\|>{"K": "v"}<\\|call\\|>` | openai/harmony, vLLM, SGLang, llama.cpp | a call in a fence; ` to=functions.N` before the first tag',
         "json",
         rf"(?:<\|start\|>assistant{_TO}{_CHANNEL}|(?:<\|start\|>assistant)?{_CHANNEL}{_TO})"
         rf"{_SPACE}(?:<\|constrain\|>)?{_SPACE}(?:json|code)?{_SPACE}<\|message\|>{_SPACE}"
@@ -226,7 +210,6 @@ _ROWS: Final = (
     ),
     Protocol(
         "json",
-        'many models, asked for JSON | `{"name": "N", "arguments": {"K": "v"}}` | vLLM, SGLang, llama.cpp | inline code; a fence with more than the call; a tool\'s definition',
         "json",
         rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
         rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
@@ -246,7 +229,8 @@ PROTOCOLS: Final[Mapping[str, tuple[Protocol, ...]]] = {
 def chosen_protocols(names: object) -> tuple[Protocol, ...]:
     """Return the rows of the named protocols in the order of the table; "auto" means all rows.
 
-    Llama also writes bare JSON, so "llama" includes "json". Raises ``ConfigError`` for anything but "auto" or names of protocols.
+    Llama also writes bare JSON, so "llama" includes "json". Raises ``ConfigError`` for anything but
+    "auto" or names of protocols.
     """
     chosen = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not chosen or any(not isinstance(n, str) or n not in (_ANY, *PROTOCOLS) for n in chosen):
@@ -256,7 +240,5 @@ def chosen_protocols(names: object) -> tuple[Protocol, ...]:
 
 
 def protocol_table() -> str:
-    """Return the protocols as a Markdown table: what is read, and what is not."""
-    rows = [(row.name, row.about) for row in _ROWS]
-    head = "| protocol | written by | a call of the tool N | seen in | stays text |\n"
-    return f"{head}|{' --- |' * 5}\n" + "".join(f"| `{name}` | {cells} |\n" for name, cells in rows)
+    """Return the forms of all protocols as a Markdown table: who writes them, and what stays text."""
+    return (files(__package__) / "protocols.md").read_bytes().decode("utf-8")
