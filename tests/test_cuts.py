@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chunkast import Block, ChunkConfig, Chunker, count_tokens
+from chunkast import ChunkConfig, Chunker, count_tokens
 from tests.checks import check_promises
 
 PROSE = "The harbour opens at dawn and closes late. " * 4
@@ -84,53 +84,6 @@ def test_what_only_closes_belongs_to_what_stands_before_it(closer: str) -> None:
     one, two = texts(text, 60)
     assert one.endswith(closer)
     assert two.startswith("## Two")
-
-
-def outline(block: Block) -> str:
-    """The kinds of the blocks inside, blank lines left out; containers with what they hold."""
-    return " ".join(
-        f"{child.kind}[{child.info}]({outline(child)})" if child.children else child.kind
-        for child in block.children
-        if child.kind != "blank"
-    )
-
-
-BLOCKS = [
-    # Between lines of slashes.
-    (
-        "//// tab | A\n\n/// tip\nb\n///\n\n////\nc\n",
-        "container[tab | A](marker admonition[tip](marker paragraph marker) marker) paragraph",
-    ),
-    ("> /// note\n> b\n> ///\n", "quote[](admonition[note](marker paragraph marker))"),
-    ("/// note\n```\n///\n```\n", "paragraph fence"),
-    ("    /// note\n    b\n    ///\n", "code"),
-    ("- /// note\n\n///\n", "list[](item[](paragraph)) paragraph"),
-    # HTML around Markdown.
-    (
-        '<div class="a > b">\n\n<div>\n\nb\n\n</div>\n\n</div>\n',
-        "container[div](label container[div](label paragraph closer) closer)",
-    ),
-    # One block for each: nothing to enclose.
-    ("<div>\n<p>a</p>\n</div>\n", "html"),
-    # A section does not end with the element that it begins in.
-    ("<div>\n\n# A\n\n</div>\n", "label heading closer"),
-    # Crossing and unclosed elements silence only themselves; XML tags and HTML never cross.
-    (
-        "<div>\n\n<p>\n\na\n\n</div>\n\nb\n\n</p>\n",
-        "container[div](label label paragraph closer) paragraph closer",
-    ),
-    ("<step>\n\n<div>\n\na\n\n</step>\n\n</div>\n", "tag label paragraph tag closer"),
-    # Comments.
-    ("a\n<!-- b -->\n\nc\n", "paragraph html paragraph"),
-    (f"<!-- {'long ' * 50}-->\n\nb\n", "html paragraph"),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), BLOCKS)
-def test_containers_and_labels(text: str, expected: str) -> None:
-    assert outline(Chunker().analyze(text).blocks) == expected
-    plain = outline(Chunker(extensions=()).analyze(text).blocks)
-    assert not any(kind in plain for kind in ("container", "label", "closer"))
 
 
 def test_a_chunk_names_labels_and_closers_as_html() -> None:

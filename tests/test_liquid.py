@@ -5,48 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkast import Chunker
-
-CODE = "# a\n\nb\n---\n"
-
-
-def kinds(text: str) -> str:
-    leaves = Chunker().analyze(text).blocks.leaves()
-    return " ".join(leaf.kind for leaf in leaves if leaf.kind not in {"blank", "marker"})
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{% highlight bash %}\n" + CODE + "{% endhighlight %}\n", "fence"),
-        (
-            "{%- highlight bash linenos -%}\n" + CODE + "{%- endhighlight -%}\nc\n",
-            "fence paragraph",
-        ),
-        ("{% codeblock %}\n" + CODE + "{% endcodeblock %}\n", "fence"),
-        ('c\n{{< highlight go "a=1" >}}\n' + CODE + "{{< /highlight >}}\n", "paragraph fence"),
-        ("{{<highlight go>}}\n" + CODE + "{{</ highlight >}}\n", "fence"),
-        ("{{% highlight go %}}\n" + CODE + "{{% /highlight %}}\n", "fence"),
-        ("{{< code-toggle file=x >}}\n" + CODE + "{{< /code-toggle >}}\n", "fence"),
-        ("- c\n\n  {% highlight a %}\n  # b\n  {% endhighlight %}\n", "paragraph fence"),
-        ("> {% highlight a %}\n> # b\n> {% endhighlight %}\n\nc\n", "fence paragraph"),
-        # Other tags, and Markdown in them.
-        ("{% raw %}\n\n# a\n\n{% endraw %}\n", "paragraph heading paragraph"),
-        ("{% highlighted %}\n# a\n{% endhighlighted %}\n", "paragraph heading paragraph"),
-        ('{% code title="a" %}\n```js\n# b\n```\n{% endcode %}\n', "paragraph fence paragraph"),
-        # Not alone on the line, escaped, or not closed in the same container by the same tag.
-        ("{% highlight a %} b {% endhighlight %}\n\n# c\n", "paragraph heading"),
-        ("Use {% highlight a %}\n# b\n{% endhighlight %}\n", "paragraph heading paragraph"),
-        ("{{</* highlight a */>}}\n# b\n{{</* /highlight */>}}\n", "paragraph heading paragraph"),
-        ("{{< highlight a />}}\n# b\n{{< /highlight >}}\n", "paragraph heading paragraph"),
-        ("{% highlight a %}\n\n# b\n", "paragraph heading"),
-        ("{% highlight a %}\n\n# b\n{{< /highlight >}}\n", "paragraph heading paragraph"),
-        ("- {% highlight a %}\n\n# b\n\n{% endhighlight %}\n", "paragraph heading paragraph"),
-        ("```\n{% highlight a %}\n```\n# b\n{% endhighlight %}\n", "fence heading paragraph"),
-        ("    {% highlight a %}\n# b\n{% endhighlight %}\n", "code heading paragraph"),
-    ],
-)
-def test_tags_enclose_code(text: str, expected: str) -> None:
-    assert kinds(text) == kinds(text.replace("\n", "\r\n")) == expected
+from tests.test_blocks import shape
 
 
 @pytest.mark.parametrize("quoted", ["", "> "])
@@ -83,4 +42,4 @@ def test_parts_repeat_the_tags(opening: str, closing: str, quoted: str) -> None:
 def test_openers_that_are_never_closed_hide_no_later_block(opener: str) -> None:
     blocks = "$$\nb\n$$\n\n<<<<<<< a\n=======\n>>>>>>> b\n\n"
     code = "{% highlight a %}\nb\n{% endhighlight %}\n"
-    assert kinds(f"{opener * 100}\n{blocks}{code}").endswith("math conflict fence")
+    assert shape(f"{opener * 100}\n{blocks}{code}").endswith("math conflict fence")

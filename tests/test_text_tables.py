@@ -6,59 +6,9 @@ import pytest
 
 from chunkast import Chunker
 
-GRID = "+---+----+\n| a | b  |\n+===+====+\n| # | d  |\n+---+----+\n"
-SIMPLE = "Aa   Bb\n---  ----\n# c  d\ne    f\n"
-MULTILINE = "---------\nAa   Bb\n---  ----\nc    d\n     e\n\nf    g\n---------\n"
-
-
-def kinds(text: str) -> str:
-    leaves = Chunker().analyze(text).blocks.leaves()
-    return " ".join(leaf.kind for leaf in leaves if leaf.kind not in {"blank", "marker"})
-
 
 def quoted(text: str) -> str:
     return "".join(f"> {line}\n" for line in text.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (GRID, "text-table"),
-        (f"x\n{GRID}\n# y\n", "paragraph text-table heading"),
-        ("+:---+---:+\n| a | b |\n+---+---+\n", "text-table"),
-        (f"{SIMPLE}\n# x\n", "text-table heading"),
-        (f"{SIMPLE}---  ----\nx\n", "text-table paragraph"),
-        ("  Aa     B\n----  ----\n c      d\n", "text-table"),
-        ("#    B\n---  ----\nc    d\n", "text-table"),
-        ("漢字  B\n----  ---\nc     d\n", "text-table"),
-        (MULTILINE, "text-table"),
-        ("---  ----\nc    d\n\ne    f\n---  ----\n\nx\n", "text-table paragraph"),
-        (quoted(GRID), "text-table"),
-        (quoted(SIMPLE) + "\nx\n", "text-table paragraph"),
-        (
-            "- x\n\n  " + MULTILINE.replace("\n", "\n  ").rstrip() + "\n\ny\n",
-            "paragraph text-table paragraph",
-        ),
-        # Captions beside them.
-        (f"{GRID}\n: Caption\n", "text-table legend"),
-        (f"Table: Caption\n\n{SIMPLE}", "caption text-table"),
-        # No table: no row, no columns, not closed, or in code.
-        ("+---+\n\n| a |\n+---+\n", "paragraph paragraph"),
-        ("+---+\n+---+\n\nx\n", "paragraph paragraph"),
-        ("+---+\n| a |\nb\n+---+\n", "paragraph"),
-        ("Aa   Bb\n---  ----\n\nx\n", "paragraph hr paragraph"),
-        ("# Title\n--- ---\nx\n", "heading hr paragraph"),
-        ("text and more\n--- ---\ntext\n", "paragraph hr paragraph"),
-        ("--- ---\ntext\n\n--- ---\n", "hr paragraph hr"),
-        ("---\n\nAa  Bb\n\n---\n\nx\n--- ---\n", "hr paragraph hr paragraph hr"),
-        ("---  ----\nc    d\n\ne\n", "hr paragraph paragraph"),
-        ("Aa\n---\nb\n", "heading paragraph"),
-        ("a | b\n--- | ---\nc | d\n", "table"),
-        (f"```\n{GRID}{SIMPLE}```\n", "fence"),
-    ],
-)
-def test_text_tables_are_read_where_they_are_meant(text: str, expected: str) -> None:
-    assert kinds(text) == kinds(text.replace("\n", "\r\n")) == expected
 
 
 ROWS = {
