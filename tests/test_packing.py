@@ -1,9 +1,7 @@
 """Where chunks begin and end, on documents whose sizes are known.
 
-A token is a letter "w", so that the sizes of blocks add up whatever is between them. Tables
-write a document as its blocks with a "/" wherever a chunk has to begin: a number is a paragraph
-of so many tokens, ``3+2`` one of two sentences, ``#2`` a heading of the second level, ``#2x3``
-one of three tokens. ``@50`` gives the place before the next block that score.
+A token is a letter "w", so that the sizes of blocks add up whatever is between them. The notation
+of the documents is explained in ``fixtures/tables/packing.json``.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from chunkast import BreakPoint, Chunk
 from chunkast.analysis import DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from tests.checks import check_promises, counter_of
+from tests.tables import cases
 from tests.units import config, tokens
 
 
@@ -44,7 +43,7 @@ def block(word: str) -> str:
 
 
 def chunked(written: str, budget: int, **options: Any) -> tuple[str, list[Chunk]]:
-    """Chunk a document in the tables' notation; return the cuts in that notation, and the chunks."""
+    """Chunk a document of the table; return the cuts in that notation, and the chunks."""
     text, points, at = "", [], {}
     for word in written.replace("/", "").split():
         if word.startswith("@"):
@@ -67,104 +66,12 @@ def without_scores(written: str) -> str:
     return re.sub(r"@\S+ ", "", written)
 
 
-Case = tuple[str, int, dict[str, Any]]
-
-SECTIONS: dict[str, Case] = {
-    "a document that fits is one chunk": ("#1 4 #2 4", 10, {}),
-    "sections stay whole, though more would fit": ("#1 5 #1 6 / #1 7", 14, {}),
-    "neighbours are joined while they fit": ("#1 2 #1 2 #1 2 / #1 2", 9, {}),
-    "a section is joined to the text before it": ("2 #1 2 / #1 9", 10, {}),
-    "but not to the end of one that was cut": ("#1 9 / #1 5 / 5 / #1 1", 10, {}),
-    "nor to the beginning of one": ("#1 1 / #1 5 / 8", 10, {}),
-    "nor to the inner sections of one": ("#1 1 / #1 1 #2 7 / #2 6", 12, {}),
-    "with min_tokens=0 every section is a chunk": ("#1 1 / #2 1 / #2 1", 10, {"min_tokens": 0}),
-    "else joined while the first is smaller": ("#1 2 #1 4 / #1 4", 12, {"min_tokens": 4}),
-    "one token less, and they are joined": ("#1 2 #1 3 / #1 8", 15, {"min_tokens": 4}),
-    "a heading goes with the text it heads": ("#1 #2 8 / #2 8", 10, {}),
-    "at the end they go with the text before": ("#1 7 / #1 5 #2 #2", 9, {}),
-    "where that has no room they are alone": ("#1 5 / #1 4 / #1 #1", 6, {}),
-    "too many headings are cut": ("#1 9 / #1x3 #1x4 / #1x5", 10, {}),
-    "text before all headings": ("8 / #1 8", 10, {}),
-    "a block over the budget is alone": ("#1 / 30 / #1 2", 10, {"oversize": "keep"}),
-    "less than a tenth joins the end of what was cut": ("#1 20 / 25 10 #1 2", 40, {}),
-    "a tenth does not": ("#1 20 / 25 10 / #1 3", 40, {}),
-    "less than min_tokens does": ("#1 20 / 25 8 #1 3", 40, {"min_tokens": 5}),
-    "so does a part of what was cut": ("#1 38 / 3 #1 30", 40, {}),
-}
-BODIES: dict[str, Case] = {
-    "lower scores are joined first": ("2 / @70 2 2 / @60 2", 4, {}),
-    "the smallest pieces grow first": ("4 / 3 2 / 5", 5, {}),
-    "overlap takes room": ("4 @1 4 @2 4 / @70 3 @5 3 / @6 4", 12, {"overlap": 4}),
-    "and where the end can be repeated": ("4 @1 4 @2 5 / @70 3 @5 3 @6 4", 13, {"overlap": 4}),
-}
-FILL: dict[str, Case] = {
-    "at the best point of the window": ("6 @99 2 / @50 1 5", 10, {}),
-    "the window's end counts": ("6 / @50 2 @40 1 5", 10, {"window": 4}),
-    "of equals the first": ("6 1 / 1 1 5", 10, {"window": 3}),
-    "nearer points are worth more with decay": ("6 1 1 1 / 5", 10, {"window": 3, "decay": 0.1}),
-    "without a point in the window at the last before": ("3 @99 2 / @50 2 / 9", 10, {"window": 2}),
-    "decay is a share of the window": ("3 2 / @25 2 14", 20, {"window": 4, "decay": 0.7}),
-    "what fits at the end is not cut": ("9 / 3 7", 10, {}),
-    "a block over the budget is alone": ("2 / 11 / 2", 10, {"oversize": "keep"}),
-    "sections are not kept apart": ("#1 1 #1 1", 9, {"min_tokens": 0}),
-    "no heading ends a chunk": ("4 / #1 2", 5, {"window": 0}),
-}
-# Paragraphs have a penalty here.
-PENALTIES: dict[str, Case] = {
-    "do not count beside another point": ("2 / @20 2 @-2 2 @-1 2 / @-1 9", 10, {"window": 2}),
-    "the smallest is taken": ("2 @-3 2 / @-1 2 @-2 2 / @-2 9", 10, {}),
-    "0 is no better": ("2 @0 2 / @0 2 @-1 2 / @-1 9", 10, {"window": 9}),
-    "a body is joined there first": ("2 / @-1 9 / @20 2 / @20 9", 10, {"packing": "sections"}),
-}
-# A last piece below a fifth of the budget, which "fill" shares with the one before.
-CRUMBS: dict[str, Case] = {
-    "it is shared as evenly as points allow": ("5 5 / 5 5 3", 20, {}),
-    "one of a fifth is none": ("5 5 5 5 / 4", 20, {}),
-    "a fifth is rounded down": ("6 6 6 6 / 4", 24, {}),
-    "the better point wins over the middle": ("5 5 5 / @60 5 3", 20, {}),
-    "decay prices the distance from the middle": ("5 5 / 5 @21 5 3", 20, {"decay": 0.9}),
-    "of equals the lowest": ("5 / 5 5 5 3", 20, {"decay": 0}),
-    "the first of both would be a crumb": ("3 17 / 3", 20, {}),
-    "a section is no crumb": ("5 5 5 / #1 5 3", 20, {}),
-}
-
-
-# The tables, with the options that all of their rows have.
-TABLES: list[tuple[dict[str, Case], dict[str, Any]]] = [
-    (SECTIONS, {}),
-    (BODIES, {"scores": {"paragraph": 0}}),
-    (FILL, {"packing": "fill", "decay": 0}),
-    (PENALTIES, {"packing": "fill", "decay": 0, "scores": {"paragraph": -4}}),
-    (CRUMBS, {"packing": "fill", "window": 0}),
-]
-
-
-@pytest.mark.parametrize(
-    ("written", "budget", "options"),
-    [
-        pytest.param(written, budget, {**shared, **options}, id=name)
-        for table, shared in TABLES
-        for name, (written, budget, options) in table.items()
-    ],
-)
+@cases("packing", "sections", "bodies", "fill", "penalties", "crumbs")
 def test_cuts(written: str, budget: int, options: dict[str, Any]) -> None:
     assert chunked(written, budget, **options)[0] == without_scores(written)
 
 
-# A document in one section, and how many tokens each chunk repeats of the one before.
-OVERLAPS: dict[str, tuple[str, int, int, list[int]]] = {
-    "the longest tail that the overlap's own budget holds": ("5 3 2 2 / @90 8", 14, 4, [0, 4]),
-    "never the whole chunk": ("4 / @90 4", 7, 6, [0, 0]),
-    "a shorter one where the longest has no room": ("5 1 2 3 / @90 9", 14, 6, [0, 5]),
-    "or none": ("5 1 2 3 / @90 13", 14, 6, [0, 0]),
-    "sentences of a paragraph that is too long": ("3+4+2 / @90 9", 13, 3, [0, 2]),
-    "nothing of another section": ("2 2 / #1 8 1 / @90 5", 10, 3, [0, 0, 1]),
-}
-
-
-@pytest.mark.parametrize(
-    ("written", "budget", "overlap", "repeated"), OVERLAPS.values(), ids=OVERLAPS
-)
+@cases("packing", "overlaps")
 def test_overlaps(written: str, budget: int, overlap: int, repeated: list[int]) -> None:
     found, chunks = chunked(written, budget, overlap=overlap)
     assert found == without_scores(written)
