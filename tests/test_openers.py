@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from chunkast import Chunk, Chunker, count_tokens
+from tests.tables import cases
 
 _LONG: Final = "This sentence is here so that the block does not fit. " * 4
 
@@ -21,45 +22,9 @@ def chunks(text: str, **options: object) -> list[Chunk]:
     return Chunker(**config).chunk(text)  # type: ignore[arg-type]
 
 
-CASES: Final = {
-    "alert": (f"> [!WARNING]\n> Never do this. {_LONG}\n", "[!WARNING]\nNever do this."),
-    "alert title": (f"> [!TIP] Read on\n> Do it. {_LONG}\n", "[!TIP] Read on\nDo it."),
-    "admonition": (f'!!! danger "Fire"\n    Keep off. {_LONG}\n', '!!! danger "Fire"\nKeep off.'),
-    "container": (f"::: details Why so?\n{_LONG}\n:::\n", "::: details Why so?"),
-    "bare container": (f"::: {{.column}}\n{_LONG}\n:::\n", ""),
-    "looks": (f'::: {{.column width="40%"}}\n{_LONG}\n:::\n', ""),
-    "content tab": (f'=== "Linux"\n\n    {_LONG}\n', '=== "Linux"'),
-    "component": (f'<TabItem label="Linux">\n\n{_LONG}\n\n</TabItem>\n', '<TabItem label="Linux">'),
-    "bare component": (f"<Rules>\n\n{_LONG}\n\n</Rules>\n", ""),
-    "details": (f"<details>\n<summary>Why?</summary>\n\n{_LONG}\n\n</details>\n", "Why?"),
-    "division": (f'<div class="note">\n\n{_LONG}\n\n</div>\n', ""),
-    "quote": (f"> Bees fly far. {_LONG}\n", "Bees fly far."),
-    "quote's heading": (f"> ## Log\n>\n> Bees fly far. {_LONG}\n", "Log\nBees fly far."),
-    "bold lead-in": (f"**Do not:**\n\n- One. {_LONG}\n- two\n", "**Do not:**"),
-    "parent": (f"- Do not:\n  - One. {_LONG}\n  - two\n", "- Do not:"),
-    "lead-in": (f"Text. Never do these:\n\n- One. {_LONG}\n- two\n", "Never do these:"),
-    "other text": (f"Text. Some of these.\n\n- One. {_LONG}\n- two\n", ""),
-    "parents": (f"- One\n  - Two\n    - {_LONG}\n    - four\n", "- One\n- Two"),
-    "item": (f"1. Begin here.\n\n   {_LONG}\n", "1. Begin here."),
-    "footnote": (f"Text[^a].\n\n[^a]: {_LONG}\n", "[^a]:"),
-    "long label": ("Ann: " + "word " * 60 + "\n\nBen: " + "word " * 60 + "\n", "Ben:"),
-    "turns": (
-        f"Ann: {_LONG}\n\nBen Lee: {_LONG}\nAnn: One. {_LONG}\n",
-        "Ann:",
-    ),
-    "bold label": (f"**Note:** {_LONG}\n", "**Note:**"),
-    "speaker": (f"Ann: {_LONG}\n\nBen Lee: {_LONG}\n", "Ben Lee:"),
-    "not a speaker": (f"Ann says: {_LONG}\n\nAnd so: {_LONG}\n", ""),
-    "nested": (
-        f"Do these:\n\n- One\n\n  > [!NOTE]\n  > Wait. {_LONG}\n",
-        "Do these:\n- One\n[!NOTE]\nWait.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_openers(name: str) -> None:
-    text, context = CASES[name]
+@cases("openers", "openers")
+def test_openers(text: str, context: str) -> None:
+    text = text.replace("{long}", _LONG)
     assert last_context(text).strip("\n") == context
     windows = last_context(text.replace("\n", "\r\n"))
     assert windows.strip("\n") == context
