@@ -125,19 +125,16 @@ def test_promises_with_the_users_own_break_points(
     check_promises(text, config, own_points={point.pos for point in points})
 
 
-@given(documents(), configurations())
-def test_the_same_input_gives_the_same_chunks(text: str, config: ChunkConfig) -> None:
+# Longer texts in budgets of one or two tokens are thousands of chunks, three times each.
+@given(documents().map(lambda text: text[:800]), configurations())
+def test_the_same_input_gives_the_same_chunks_with_ids_of_their_own(
+    text: str, config: ChunkConfig
+) -> None:
     chunker = Chunker(config)
     once = chunker.chunk(text, "doc.md")
     assert Chunker(config).chunk(text, "doc.md") == once
     assert chunker.chunk(chunker.analyze(text), "doc.md") == once
-
-
-@given(documents(), configurations())
-def test_ids_are_unique(text: str, config: ChunkConfig) -> None:
-    """Part numbers never depend on overlap: ids are unique and count up per location."""
-    chunks = Chunker(config).chunk(text, "doc.md")
-    assert len({chunk.id for chunk in chunks}) == len(chunks)
+    assert len({chunk.id for chunk in once}) == len(once)
 
 
 @pytest.mark.parametrize("budget", [1, 5, 60])
