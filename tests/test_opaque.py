@@ -152,7 +152,7 @@ def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
     st.sampled_from([0, 0.3]),
     st.booleans(),
 )
-@settings(max_examples=max(settings().max_examples // 2, 20))
+@settings(max_examples=settings().max_examples // 2)
 def test_the_promises_hold_around_runs(
     text: str, runs: list[tuple[int, str, str]], budget: int, overlap: float, trim: bool
 ) -> None:
@@ -208,7 +208,7 @@ def sections_with_runs(draw: st.DrawFn) -> tuple[list[str], int]:
     return sections, draw(st.integers(0, len(sections) - 1))
 
 
-@settings(max_examples=max(settings().max_examples // 4, 10))
+@settings(max_examples=settings().max_examples // 4)
 @given(
     sections_with_runs(),
     st.sampled_from([f"![x]({IMAGE[:900]})", BASE64[:900], LINES[:900]]),
