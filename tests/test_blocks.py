@@ -39,4 +39,4 @@ def test_containers_are_the_same_in_a_quote(text: str, blocks: str) -> None:
 @cases("blocks", "slashes and elements")
 def test_containers_and_labels_need_the_extension(text: str, blocks: str) -> None:
     plain = shape(text, ())
-    assert not any(kind in plain for kind in ("container", "label", "closer")), blocks
+    assert not any(kind in plain for kind in ("container", "label", "closer")), (plain, blocks)

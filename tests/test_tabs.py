@@ -1,4 +1,4 @@
-"""Tabs of Microsoft Learn: their ends, their labels, and the sections inside them."""
+"""Tabs of Microsoft Learn: their extension, their labels, and the sections inside them."""
 
 from __future__ import annotations
 

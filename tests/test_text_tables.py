@@ -1,4 +1,4 @@
-"""Tables of Pandoc: grid, simple and multiline tables."""
+"""Parts of Pandoc's tables: grid, simple and multiline tables."""
 
 from __future__ import annotations
 
