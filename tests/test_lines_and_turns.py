@@ -8,6 +8,7 @@ import pytest
 
 from chunkast import Chunk, Chunker, count_tokens
 from chunkast.text.sentences import ends_sentence, sentence_starts
+from tests.tables import cases
 
 PARAGRAPH: Final = "The yard is open again. " * 10
 AFTER: Final = (
@@ -31,22 +32,7 @@ def stays(line: str, following: str) -> bool:
     return not any(ends)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Mira Holt:",
-        "Pia Lund: 00:01:02",
-        "Pia Lund\u300000:01:02",
-        "**Speaker 2** 00:21",
-        "11.5.14.3 Access to the quay",
-        "(2) Das Hafenamt gibt den Liegeplatz frei, wenn der Eigner",
-        "He looked at the crane \u2013",
-        "*Mira Holt:*",
-        "Dear Mira,",
-        "\u7b2c\u4e09\u7ae0 \u8d77\u91cd\u673a\u7684\u4f7f\u7528",
-        "The tides (of spring)",
-    ],
-)
+@cases("lines", "continued")
 @pytest.mark.parametrize(
     "following",
     [
@@ -63,35 +49,12 @@ def test_a_short_line_that_ends_no_sentence_never_ends_a_chunk(line: str, follow
     assert stays(line, following)
 
 
-@pytest.mark.parametrize(
-    ("line", "following"),
-    [
-        ("The crane is out of use.", LONG),
-        ("Is it out of use?", LONG),
-        ('He said: "No!"', LONG),
-        ("Enjoy the tide! \N{WATER WAVE}", LONG),
-        ("\u8d77\u91cd\u673a\u574f\u4e86\u3002", LONG),
-        ("\u0e17\u0e48\u0e32\u0e40\u0e23\u0e37\u0e2d", LONG),
-        ("See [the plan]", LONG),
-        ("{{ crane }}", LONG),
-        ("![The map](map.png)", LONG),
-        ("[The map](map.html)", LONG),
-        ("https://tide.example.com/map", LONG),
-        (": a caption", LONG),
-        ("Bread is ready ^bread", LONG),
-        ("Bread is ready #baking", LONG),
-        ("The crane lifts the boats in spring and in the autumn, " * 3 + "and lifts", LONG),
-        ("The crane", "---"),
-        ("The crane", "[crane]: crane.md"),
-        ("- The crane", LONG),
-        ("> The crane", LONG),
-    ],
-)
+@cases("lines", "ends")
 def test_other_lines_may_end_a_chunk(line: str, following: str) -> None:
     # The line fits beside the text before it, but not beside all of the text after it.
-    after = following if following == LONG else f"{following}\n\n{LONG}"
+    after = f"{following}\n\n{LONG}".lstrip("\n")
     first, *_ = cut(f"The yard is open again. It opens at nine.\n\n{line}\n\n{after}", 64)
-    assert first.text.endswith((line, following))
+    assert first.text.endswith((line, following or line))
 
 
 def test_of_several_lines_only_the_last_goes_on() -> None:
@@ -135,19 +98,7 @@ def test_turns_are_cut_where_they_begin() -> None:
             assert chunk.text.startswith("[00:00:")
 
 
-@pytest.mark.parametrize(
-    "label",
-    [
-        "[12:01, 4/3/2026] Ana:",
-        "12/03/2026, 12:01 - Ana:",
-        "Ana Lund (00:21):",
-        "Ana Lund 12:01 PM",
-        "Ana Lund:",
-        "00:00:29,500",
-        "(00:21)",
-        "\u5f20\u4e09\uff1a",
-    ],
-)
+@cases("lines", "labels")
 def test_lines_with_a_label_are_turns(label: str) -> None:
     turn = f"{label} I would hire it for two days only. It is very dear.\n"
     chunks = cut(turn * 6, 56)
@@ -175,27 +126,7 @@ def test_a_colon_in_prose_is_no_turn() -> None:
         assert spans[0] == spans[1]
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("By Eq. (3) it follows. It is short.", 2),
-        ("See Figs. 2 and 3. Secs. 5 and 6 say more.", 2),
-        ("It follows from Thm. 1 that it holds.", 1),
-        (
-            "\u5f7c\u306f\u300c\u3082\u3046\u9045\u3044\u3002\u300d\u3068\u8a00\u3063\u305f\u3002\u5f7c\u306f\u53bb\u3063\u305f\u3002",
-            2,
-        ),
-        ("\u201c\u592a\u665a\u4e86\u3002\u201d\u5979\u8bf4\u3002\u4ed6\u8d70\u4e86\u3002", 2),
-        (
-            "\u300c\u592a\u665a\u4e86\u3002\u300d\u4ed6\u5c0f\u58f0\u8aaa\u3002\u4ed6\u8d70\u4e86\u3002",
-            2,
-        ),
-        (
-            "\u201c\u592a\u665a\u4e86\u3002\u201d\u8239\u7ec8\u4e8e\u5728\u65e9\u4e0a\u51fa\u53d1\u4e86\u3002",
-            2,
-        ),
-    ],
-)
+@cases("lines", "sentences")
 def test_sentences_go_on(text: str, count: int) -> None:
     assert len(sentence_starts(text)) + 1 == count
 
