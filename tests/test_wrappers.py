@@ -9,6 +9,7 @@ import pytest
 from chunkast import ChunkConfig, Chunker
 from chunkast.config import DEFAULT_EXTENSIONS
 from tests.checks import check_promises
+from tests.tables import cases
 
 
 def wrappers(text: str, *extensions: str) -> list[tuple[str, str]]:
@@ -30,29 +31,7 @@ def headings(text: str, *extensions: str) -> list[str]:
     return sorted(text[b.start : b.end].strip() for b in found if b.kind.endswith("heading"))
 
 
-CASES = [
-    # XML: with and without blank lines, nested, in a container.
-    ("<a1>\n\n# B\n\n<c1>\n\n## D\n\n</c1>\n\n</a1>\n", ["<a1>", "<c1>"], ["# B", "## D"]),
-    ("x\n<a1>\n# B\ny\n</a1>\n", ["<a1>"], ["# B"]),
-    ("::: zone a\n\n<a1>\n\n# B\n\n</a1>\n\n:::\n", ["::: zone a", "<a1>"], ["# B"]),
-    ('<a1 b="c > d"\n  e="f">\n\n# B\n\n</a1>\n', ['<a1 b="c > d"'], ["# B"]),
-    ("- b\n<a1>\n\n# B\n\n- c\n</a1>\n", ["<a1>"], ["# B"]),
-    # Not those inside quotes, list items and callouts, nor those that are never closed.
-    ("> <a1>\n> # B\n> </a1>\n\n- <b1>\n  c\n  </b1>\n\n::: tip\n<a1>\n\n# B\n\n</a1>\n:::\n", [], []),
-    ("<a1>\n\n# B\n\n</b1>\n", [], ["# B"]),
-    # HTML: components, not layout.
-    ("<details>\n<summary>a</summary>\n\n# B\n\n</details>\n", ["<details>"], ["# B"]),
-    ("<details>\n\nb\n\n</details>\n<details open>\n\n# C\n\n</details>\nx\n", ["<details>", "<details open>"], ["# C"]),
-    ("<div>\n\n<section>\n\n<details>\n\n# B\n\n</details>\n\n</section>\n\n</div>\n", ["<details>"], ["# B"]),
-    ("<!-- <details> --><details>\n\n# B\n\n</details>\n", ["<!-- <details> --><details>"], ["# B"]),
-    ("> <details>\n>\n> # B\n>\n> </details>\n\n- <details>\n\n  # B\n\n  </details>\n", [], []),
-    ("<tabs>\n\n# B\n\n</tabs>\n", ["<tabs>"], ["# B"]),
-    # Headings in HTML count as well.
-    ("::: a\n\n<h2>B</h2>\n\n:::\n", ["::: a"], ["<h2>B</h2>"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "openers", "titles"), CASES)
+@cases("wrappers", "wrappers")
 def test_tags_around_blocks_are_wrappers(text: str, openers: list[str], titles: list[str]) -> None:
     for each in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
         found = wrappers(each)
