@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it.parser_block import ParserBlock
 
@@ -70,6 +70,13 @@ def test_a_position_inside_a_cluster_is_no_mistake_and_no_cut() -> None:
     assert [(region.start, region.end) for region in analysis.regions] == [(10, 15)]
     assert [heading.start for heading in analysis.headings] == [10]
     check_promises(text, chunker.config, own_points={2, 10})
+
+
+def test_parts_of_a_fence_that_only_a_mask_has_repeat_no_line() -> None:
+    text = "xxx\n" + "word word word\n" * 30
+    fence = before("fence", lambda source: source.replace("xxx", "```"))
+    config = ChunkConfig(max_tokens=20, overlap=0, heuristics=(fence,))
+    assert {chunk.context.strip() for chunk in check_promises(text, config)} == {""}
 
 
 NESTED: Any = []
@@ -426,6 +433,8 @@ def transcripts(draw: st.DrawFn) -> str:
 
 
 @given(transcripts(), st.sampled_from([12, 40, 100]), st.sampled_from([0, 0.3]), st.booleans())
+@example("<calc><calc>\r\n", 100, 0, False)
+@example("<calc/>\n<result>1</result><calc/>", 40, 0, False)
 def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: bool) -> None:
     tools = (WRITE, CALC)
     config = ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim, tools=tools)

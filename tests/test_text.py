@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.parser_inline import RuleFuncInlineType
@@ -158,6 +158,7 @@ INLINE = st.lists(
 
 
 @given(INLINE)
+@example("[a](b\\)c) [d](<e.")
 def test_inline_spans_are_those_of_markdown_it(text: str) -> None:
     ours = [
         (span.start, span.end, span.kind)
