@@ -158,7 +158,7 @@ INLINE = st.lists(
 
 
 @given(INLINE)
-@example("[a](b\\)c) [d](<e.")
+@example("[a](b\\)c) [d](<e.).")
 def test_inline_spans_are_those_of_markdown_it(text: str) -> None:
     ours = [
         (span.start, span.end, span.kind)
