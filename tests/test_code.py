@@ -6,9 +6,10 @@ What needs a grammar is skipped without the extra ``code``; what happens then is
 from __future__ import annotations
 
 import ast
+import json
 import sysconfig
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,6 @@ from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from chunkast.scores import CODE_SCORES, SCORES
 from tests.checks import check_promises
-from tests.code_samples import SAMPLES
 from tests.command import records, run, write
 from tests.hostile import CODE
 from tests.strategies import nasty_text
@@ -35,6 +35,12 @@ grammars = pytest.mark.skipif(
     bool(MISSING), reason="needs tree-sitter and all grammars: pip install 'chunkast[code]'"
 )
 STANDARD_LIBRARY: Final = Path(sysconfig.get_paths()["stdlib"])
+FOLDER: Final = Path(__file__).parents[1] / "fixtures" / "code"
+# Of each language: a file, the definitions in it (">" for each one around it), and a class.
+LANGUAGES: Final[dict[str, Any]] = json.loads((FOLDER / "languages.json").read_text("utf-8"))
+SAMPLES: Final = {
+    name: (FOLDER / row["file"]).read_text("utf-8") for name, row in LANGUAGES.items()
+}
 
 
 def outline(text: str, name: str) -> list[Item]:
@@ -43,11 +49,11 @@ def outline(text: str, name: str) -> list[Item]:
     return Outliner().items(text.split("\n"), language)
 
 
-def definitions(text: str, items: list[Item]) -> list[tuple[str, int, str]]:
-    """Kind, depth and title of the definitions among ``items``."""
+def definitions(text: str, items: list[Item]) -> list[str]:
+    """Depth, kind and title of the definitions among ``items``, as in the table of languages."""
     lines = text.split("\n")
     return [
-        (item.kind, item.depth, lines[item.named[0]][item.named[1] : item.named[2]])
+        f"{'>' * item.depth}{item.kind}: {lines[item.named[0]][item.named[1] : item.named[2]]}"
         for item in items
         if item.named is not None
     ]
@@ -71,36 +77,17 @@ def first_lines(chunks: list[Chunk]) -> list[str]:
 @grammars
 @pytest.mark.parametrize("name", SAMPLES)
 def test_definitions_of_every_language(name: str) -> None:
-    text, expected = SAMPLES[name]
-    text = text.strip("\n")
-    assert definitions(text, outline(text, name)) == expected
-
-
-# A class of each language: its first line, a member, and its end.
-CLASSES: Final = {
-    "python": ("class A:", "    def f{}(self):\n        return 1\n", ""),
-    "javascript": ("class A {", "  f{}() {\n    return 1;\n  }\n", "}"),
-    "typescript": ("export class A {", "  f{}(): number {\n    return 1;\n  }\n", "}"),
-    "tsx": ("class A {", "  f{}() {\n    return <b>1</b>;\n  }\n", "}"),
-    "rust": ("impl A {", "    fn f{}() -> u8 {\n        1\n    }\n", "}"),
-    "java": ("class A {", "    int f{}() {\n        return 1;\n    }\n", "}"),
-    "cpp": ("class A\n{", "  int f{}() {\n    return 1;\n  }\n", "};"),
-    "ruby": ("class A", "  def f{}\n    1\n  end\n", "end"),
-    "go": ("type A interface {", "\tf{}() (\n\t\tint,\n\t)\n", "}"),
-    "c": ("#ifndef A\n#define A", "int f{}(void) {\n  return 1;\n}\n", "#endif"),
-    "shell": ("a() {", "  f{}() {\n    echo 1\n  }\n", "}"),
-    "json": ("{", '  "f{}": [\n    1,\n    2\n  ],\n', '  "a": 1\n}'),
-    "yaml": ("a:", "  f{}:\n    - 1\n    - 2\n", ""),
-    "toml": ("[a]", "f{} = [\n  1,\n  2,\n]\n", ""),
-}
+    text = SAMPLES[name]
+    assert definitions(text, outline(text, name)) == LANGUAGES[name]["definitions"]
 
 
 @grammars
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_class_of_many_windows_is_read_to_its_end(name: str) -> None:
     """Whatever does not fit what is read at once is read from the inside."""
-    opening, member, closing = CLASSES[name]
-    text = f"{opening}\n{functions(300, member)}\n{closing}\n"
+    made = LANGUAGES[name]["class"]
+    member = made["member"]
+    text = f"{made['opening']}\n{functions(300, member)}\n{made['closing']}\n"
     lines = text.split("\n")
     starts = {lines[item.line].strip() for item in outline(text, name) if item.depth <= 1}
     first = member.split("\n", 1)[0].strip()
@@ -244,7 +231,7 @@ def test_code_of_other_scripts_and_line_ends() -> None:
 
 @grammars
 def test_a_source_file_is_chunked_by_its_definitions() -> None:
-    text = SAMPLES["python"][0].strip("\n") + "\n\n\nif __name__ == '__main__':\n    main()\n"
+    text = SAMPLES["python"] + "\n\nif __name__ == '__main__':\n    main()\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=40, overlap=0), language="python")
     assert [(chunk.headings, first) for chunk, first in zip(chunks, first_lines(chunks), strict=True)] == [
         ((), "#!/usr/bin/env python"),
@@ -285,9 +272,9 @@ def test_source_code_without_a_grammar_divides_at_blank_lines() -> None:
 
 def code_text() -> st.SearchStrategy[str]:
     """Code of every language, with lines left out, doubled, moved, and noise between them."""
-    lines = [line for text, _ in SAMPLES.values() for line in text.split("\n")]
+    lines = [line for text in SAMPLES.values() for line in text.split("\n")]
     some = st.sampled_from(lines) | st.sampled_from(["", "    x = 1", "}", "end", "{", '"""'])
-    sample = st.sampled_from([text for text, _ in SAMPLES.values()])
+    sample = st.sampled_from([*SAMPLES.values()])
     part = st.one_of(sample, st.lists(some, max_size=12).map("\n".join), nasty_text())
     return st.lists(part, max_size=5).map("\n".join)
 
