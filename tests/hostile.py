@@ -1,7 +1,6 @@
 """Texts that make a careless chunker slow, as functions of their size: one for each rule.
 
-``tests/test_linear.py`` bounds how the time grows with the size, ``tests/bench/hostile.py``
-prints the times themselves for documents of megabytes.
+``tests/test_linear.py`` bounds how the time grows with the size.
 """
 
 from __future__ import annotations

@@ -16,18 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
-from tests.bench import (
-    agent,
-    compare,
-    context,
-    index,
-    memory,
-    retrieval,
-    search,
-    stability,
-    startup,
-    throughput,
-)
+from tests.bench import agent, compare, context, retrieval, search, stability, throughput
 from tests.bench.corpus import by_language, find_documents, load_corpus
 from tests.bench.report import write_results, write_retrieval
 from tests.bench.retrieval.dataset import HALVES
@@ -35,22 +24,10 @@ from tests.bench.tables import Setting, Table, as_markdown
 
 BENCHES = {
     bench.KEY: bench
-    for bench in (
-        throughput,
-        startup,
-        memory,
-        stability,
-        index,
-        compare,
-        context,
-        retrieval,
-        search,
-        agent,
-    )
+    for bench in (throughput, stability, compare, context, retrieval, search, agent)
 }
 # They download their documents.
 ON_REQUEST = (retrieval.KEY, search.KEY, agent.KEY)
-DEFAULT = [throughput.KEY]
 HERE = Path(__file__).parent
 
 
@@ -64,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)  # for the peers' own tiktoken
     everything = options.all or (options.smoke and not options.bench)
     every = [name for name in BENCHES if options.smoke or name not in ON_REQUEST]
-    names = every if everything else options.bench or DEFAULT
+    names = every if everything else options.bench or [throughput.KEY]
     corpora = by_language(load_corpus(smoke=options.smoke, folders=options.corpus))
     setting = Setting(
         corpora=corpora,

@@ -22,12 +22,10 @@ from chunkast import Chunker
 
 __all__ = (
     "FLOOR",
-    "PEER_MODULES",
     "Chunk",
     "Contender",
     "Place",
     "chunkast_contenders",
-    "default_contender",
     "floor",
     "named",
     "own_name",
@@ -91,11 +89,6 @@ def floor(encoding: str) -> Contender:
 def own_name(packing: str, overlap: float, context: str) -> str:
     """Return the name of chunkast with these options."""
     return f"chunkast {packing}, overlap {overlap:g}, context {context}"
-
-
-def default_contender(budget: int, encoding: str) -> Contender:
-    """Return chunkast with its own defaults."""
-    return next(chunkast_contenders(budget, encoding))
 
 
 def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
@@ -267,9 +260,6 @@ _PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], ChunkFunctions
     ("llama_index.core", "llama-index-core", "Markdown, Sentence", _llama_index),
     ("langchain_md_chunker", "langchain-md-chunker", "four characters a token", _md_chunker),
 )
-
-# What is imported to use each peer, by its distribution.
-PEER_MODULES = {distribution: module for module, distribution, _, _ in _PEERS}
 
 
 def peers(

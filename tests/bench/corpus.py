@@ -16,7 +16,6 @@ import re
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import distributions
-from itertools import count, cycle
 from pathlib import Path
 
 __all__ = (
@@ -25,10 +24,8 @@ __all__ = (
     "FIXTURES",
     "Document",
     "by_language",
-    "copies",
     "find_documents",
     "load_corpus",
-    "of_size",
     "some",
 )
 
@@ -49,7 +46,6 @@ ENGLISH = "English"
 CJK = "CJK"
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _CJK_SHARE = 0.1
-_FENCE = re.compile("^(?:```|~~~)", re.MULTILINE)
 
 
 def load_corpus(*, smoke: bool, folders: Iterable[Path] = ()) -> list[str]:
@@ -86,28 +82,6 @@ def some(texts: Sequence[str], characters: int) -> list[str]:
             found.append(text)
             characters -= len(text)
     return found
-
-
-def copies(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the texts in an endless cycle, each with a numbered line so that no two are equal."""
-    return (f"Edition {number}.\n\n{text}" for number, text in zip(count(), cycle(texts)))
-
-
-def of_size(texts: Sequence[str], size: int) -> str:
-    """Return one document of ``size`` bytes at most: the texts joined, cut at a line end.
-
-    Those with an odd number of fences are left out, for what stood after them would be code.
-    """
-    even = [text for text in texts if len(_FENCE.findall(text)) % 2 == 0]
-    parts: list[bytes] = []
-    length = 0
-    for text in copies(even):
-        parts.append(text.encode(errors="replace") + b"\n\n")
-        length += len(parts[-1])
-        if length >= size:
-            break
-    whole = b"".join(parts)[:size]
-    return whole[: whole.rfind(b"\n") + 1].decode()
 
 
 def _of_folder(folder: Path, suffixes: frozenset[str] | None) -> Iterator[str]:
