@@ -15,7 +15,7 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from chunkast import Chunker
+from chunkast import ChunkastError, Chunker
 from chunkast.text.source_map import line_starts
 from tests.bench.retrieval.dataset import Dataset, fixtures, load
 from tests.bench.retrieval.rankers import Dense
@@ -103,7 +103,10 @@ def _walk(served: Answers, question: str, most: int, reads: tuple[int, ...]) -> 
     yield found
     ids = [head["id"] for head in _HEAD.finditer(found) if head["id"]]
     for identity, tokens in zip(ids, reads, strict=False):
-        yield asyncio.run(served.read(id=identity, max_tokens=tokens))
+        try:
+            yield asyncio.run(served.read(id=identity, max_tokens=tokens))
+        except ChunkastError as error:  # the server answers with it, too
+            yield str(error)
 
 
 def _figures(dataset: Dataset, answers: list[list[str]]) -> tuple[float, float]:
