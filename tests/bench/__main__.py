@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import agent, compare, context, retrieval, search, stability, throughput
-from tests.bench.corpus import by_language, find_documents, load_corpus
+from tests.bench.corpus import by_language, find_documents, load_corpus, load_fixtures
 from tests.bench.report import write_results, write_retrieval
 from tests.bench.retrieval.dataset import HALVES
 from tests.bench.tables import Setting, Table, as_markdown
@@ -42,7 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     everything = options.all or (options.smoke and not options.bench)
     every = [name for name in BENCHES if options.smoke or name not in ON_REQUEST]
     names = every if everything else options.bench or [throughput.KEY]
-    corpora = by_language(load_corpus(smoke=options.smoke, folders=options.corpus))
+    corpora = by_language(
+        load_fixtures(smoke=True) if options.smoke else load_corpus(options.corpus)
+    )
     setting = Setting(
         corpora=corpora,
         smoke=options.smoke,
@@ -87,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--smoke",
         action="store_true",
-        help="tiny sizes, the fixtures only, one round; without BENCH every bench, written nowhere",
+        help="tiny sizes, a few fixtures, one round; without BENCH every bench, written nowhere",
     )
     parser.add_argument(
         "--corpus",

@@ -13,7 +13,7 @@ from dataclasses import astuple
 import tiktoken
 
 from tests.bench.contenders import Contender, Place, named, own_name, peers
-from tests.bench.corpus import ENGLISH, load_corpus, some
+from tests.bench.corpus import ENGLISH, load_fixtures, some
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.tables import Cell, Setting, Table
 
@@ -97,7 +97,7 @@ def run(setting: Setting) -> tuple[Table, ...]:
 
 def _texts(setting: Setting) -> list[str]:
     """Return the fixtures and a sample of English documents."""
-    texts = dict.fromkeys(load_corpus(smoke=True))
+    texts = dict.fromkeys(load_fixtures(smoke=setting.smoke))
     others = [text for text in setting.corpora[ENGLISH] if text not in texts]
     return [*texts, *some(others, _CHARACTERS - sum(map(len, texts)))]
 

@@ -26,10 +26,13 @@ __all__ = (
     "by_language",
     "find_documents",
     "load_corpus",
+    "load_fixtures",
     "some",
 )
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "documents"
+# Short documents for smoke runs: one in Chinese, and one long enough for edits.
+SMOKE = frozenset({"api-reference.md", "cjk-chinese.md", "deep-lists.md", "html-heavy.md"})
 # Where packages of other kinds keep their documentation, on the systems that have these.
 SYSTEM = (Path("/usr/lib/node_modules"), Path("/usr/share/doc"))
 SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".qmd"})
@@ -48,20 +51,19 @@ _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _CJK_SHARE = 0.1
 
 
-def load_corpus(*, smoke: bool, folders: Iterable[Path] = ()) -> list[str]:
-    """Return the distinct texts of the fixtures, of ``folders`` and of installed packages.
+def load_fixtures(*, smoke: bool) -> list[str]:
+    """Return the texts of the fixtures, or of a few of them for smoke runs."""
+    paths = sorted(path for path in FIXTURES.iterdir() if not smoke or path.name in SMOKE)
+    return [text for path in paths if (text := path.read_bytes().decode()).strip()]
 
-    With ``smoke`` what is installed is left out.
-    """
-    texts = dict.fromkeys(_of_folder(FIXTURES, suffixes=None))
-    searched = list(folders)
-    if not smoke:
-        packages = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
-        searched += [*sorted(packages), *SYSTEM]
-    for folder in searched:
-        texts.update(dict.fromkeys(_of_folder(folder, suffixes=SUFFIXES)))
-    if not smoke:
-        texts.update(dict.fromkeys(_readmes()))
+
+def load_corpus(folders: Iterable[Path]) -> list[str]:
+    """Return the distinct texts of the fixtures, of ``folders`` and of installed packages."""
+    texts = dict.fromkeys(load_fixtures(smoke=False))
+    packages = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+    for folder in (*folders, *sorted(packages), *SYSTEM):
+        texts.update(dict.fromkeys(_of_folder(folder)))
+    texts.update(dict.fromkeys(_readmes()))
     return [text for text in texts if text.strip()]
 
 
@@ -84,9 +86,9 @@ def some(texts: Sequence[str], characters: int) -> list[str]:
     return found
 
 
-def _of_folder(folder: Path, suffixes: frozenset[str] | None) -> Iterator[str]:
+def _of_folder(folder: Path) -> Iterator[str]:
     for path in sorted(folder.rglob("*")):
-        if suffixes is not None and path.suffix.lower() not in suffixes:
+        if path.suffix.lower() not in SUFFIXES:
             continue
         try:
             if path.is_file() and path.stat().st_size < MAX_BYTES:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from tests.bench.corpus import FIXTURES, load_corpus
+from tests.bench.corpus import FIXTURES, load_fixtures
 from tests.bench.facts import Source
 from tests.bench.retrieval.fetch import Package, files
 
@@ -77,7 +77,7 @@ def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
 
 def fixtures() -> Dataset:
     """Return a set for smoke runs: each heading is a question for the block below it."""
-    texts = tuple(load_corpus(smoke=True))
+    texts = tuple(load_fixtures(smoke=True))
     return Dataset(
         FIXTURES.name,
         texts,
