@@ -33,40 +33,7 @@ from tests.strategies import documents
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONFIGURATIONS = ((), ("tables", "deflists"), DEFAULT_EXTENSIONS, tuple(EXTENSIONS))
 # Hard cases of lists, quotes, tabs and the end of a text.
-CORNERS = (
-    ">> a\n      # b\nc\n",
-    "> a\n      > b\n> c",
-    "- > a\n  > b\nc\n  # d",
-    "> - ```\n>\n>",
-    ">\t\tcode\n>\tx\n>  \ty",
-    ">\t x\n",
-    "- ```\n  a",
-    "- a\n  b\n\n  - c\n\n  d\n- > e\n  # f\n  > g",
-    "-\ta\n\tb\n\n\t\tcode\n",
-    "- [ ]   <div>\n      x\n- [x] \n",
-    "1. a\n2) b\n10. c\n\n   1. d\n",
-    "- a\n - b\n  - c\n   - d\n    - e\n",
-    "a\n2. b\n1.\n1. c\n-\n- d\n",
-    "a | b\n- | -\n> c\n1 | 2 | 3\n    x\n",
-    "> | a |\n> |---|\n> b\nc\n",
-    "| a |\n---\nb\n",
-    "[a]: b\n'c\n- d'\n[e]: f\n===\n",
-    "a\n    ===\n   ===\nb\n--- -\n",
-    "# \n## #\n#\t# #\n####### x\n#x\n",
-    "```\n    ```\n~~~\n``` \t\na ``` b\n```x`\n",
-    "  ~~~ x\n a\n    b\n~~\n~~~~\n",
-    "> [!tıp] \n> a\n\n> [!NOTE]",
-    "::: a\n- b\n:::\n\n!!! c\n    d\n",
-    "[^a]: b\n      c\n\n    d\n[^e]:\n",
-    "a\n\n: b\n\n  c\n\nd\n: e\n~ f\n",
-    "::: x\na\n: b\n:\t- c\n\n  d\n\ne\n\n: f\n",
-    "> a\n> : b\n: c\n\n1. a\n   : b\n     : c\n  : d\n",
-    '<a b=c d="e">\n\n<a\x1cb>\n\n</a >\n\n<a b=c/>d\n',
-    "- <!-- a\n\n  b\n\nc -->\n\n<pre>\n\na</pre>b\n\n<?a\n?>\n<![CDATA[\n\n]]>\n<div\na>\n",
-    "\ta\n \tb\n  \n\tc\n   ",
-    "\x1c\x85\u2028a\u3000\n\xa0\n\u200bb\xa0",
-)
-
+CORNERS = json.loads((FIXTURES / "block_corners.json").read_text("utf-8"))
 # Texts that the parsers read differently, and texts that both read as the first should be read.
 DIFFERENT = (
     (">   >\t1. d", "> > 1. d"),

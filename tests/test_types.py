@@ -22,56 +22,12 @@ from chunkast import ChunkConfig, ChunkOptions
 from chunkast.config import _ALIASES
 
 ROOT = Path(chunkast.__file__).parents[1]
+FOLDER = ROOT / "fixtures" / "types"
 # A user's program. A line that is wrong says by which rule of mypy and of pyright.
-PROGRAM = """
-from pathlib import Path
-from typing import Any
-
-import chunkast
-from chunkast import Chunk, ChunkConfig, Chunker, ChunkOptions
-from chunkast.adapters.langchain import ChunkastTextSplitter
-from chunkast.adapters.llama_index import ChunkastNodeParser
-
-
-class Name(str):
-    pass
-
-
-chunker = Chunker(max_tokens=512, overlap=0.1, packing="fill", extensions=["tables"], scores={"h1": 9})
-Chunker(ChunkConfig(max_tokens=512))
-Chunker(max_tokens="model", reserve_tokens=4)
-Chunker(chunk_size=512, chunk_overlap=20, encoding=len, min_tokens=None)
-options: ChunkOptions = {"max_tokens": 512, "context": "title"}
-chunks: list[Chunk] = Chunker(**options).chunk("text", "a.md")
-loaded: dict[str, Any] = {"max_tokens": 512}
-chunks += chunkast.chunk("text", source="a.md", trim=False, **loaded)
-chunks += chunkast.chunk_file(Path("a.md"), max_tokens=512) + chunkast.chunk_file("a.ipynb")
-chunks += chunker.chunk_file("a.py", source="b.py") + chunker.chunk(Name("text"))
-ChunkastTextSplitter(chunk_size=512, content="embed_text")
-ChunkastTextSplitter.from_tiktoken_encoder(chunk_size=512, source_key="file")
-ChunkastNodeParser({"max_tokens": 512}, include_metadata=False, packing="fill")
-
-Chunker(max_tokns=512)  # call-arg reportCallIssue
-Chunker(max_tokens="x")  # arg-type reportArgumentType
-Chunker(512)  # arg-type reportArgumentType
-Chunker(packing="section")  # arg-type reportArgumentType
-chunkast.chunk("text", max_tokns=512)  # call-arg reportCallIssue
-chunkast.chunk(None)  # arg-type reportArgumentType
-chunkast.chunk_file("a.md", max_tokns=512)  # call-arg reportCallIssue
-chunker.chunk(b"text")  # arg-type reportArgumentType
-ChunkastTextSplitter(max_tokns=512)  # call-arg reportCallIssue
-ChunkastTextSplitter(content="both")  # arg-type reportArgumentType
-ChunkastNodeParser(max_tokns=512)  # call-arg reportCallIssue
-""".lstrip()
+PROGRAM = (FOLDER / "keywords.py").read_text("utf-8")
 # Its decorator makes the class unknown where Haystack is not installed.
 if importlib.util.find_spec("haystack"):
-    PROGRAM += """
-from chunkast.adapters.haystack import ChunkastDocumentSplitter
-
-ChunkastDocumentSplitter("name", max_tokens=512, extensions=("tables",))
-ChunkastDocumentSplitter(max_tokns=512)  # call-arg reportCallIssue
-ChunkastDocumentSplitter(max_tokens="x")  # arg-type reportArgumentType
-"""
+    PROGRAM += (FOLDER / "keywords_haystack.py").read_text("utf-8")
 
 
 def wrong(rule: int) -> list[tuple[int, str]]:
