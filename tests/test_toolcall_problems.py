@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,28 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunker
-from chunkast.toolcalls import Text, Tool, ToolCall, ToolCallStream, ToolProblem, parse_tool_calls
+from chunkast.toolcalls import (
+    Text,
+    ToolCall,
+    ToolCallStream,
+    ToolProblem,
+    parse_tool_calls,
+    tools_from_json,
+)
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "city": {"type": "string"},
-        "days": {"type": "integer"},
-        "unit": {"enum": ["C", "F"]},
-        "stops": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"name": {"type": "string"}, "at": {"type": "number"}},
-                "required": ["at"],
-            },
-        },
-        "when": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
-    },
-    "required": ["city"],
-    "additionalProperties": False,
-}
-WEATHER = Tool("weather", SCHEMA)
+FIXTURE = json.loads(Path("fixtures/tool_problems.json").read_text("utf-8"))
+[WEATHER] = tools_from_json(FIXTURE["tools"])
 
 
 def problems_of(text: str) -> list[tuple[str, str, str]]:
@@ -42,42 +33,11 @@ def problems_of(text: str) -> list[tuple[str, str, str]]:
     return [(found.path, found.what, text[slice(*found.where)]) for found in reported]
 
 
-@pytest.mark.parametrize(
-    ("body", "problems"),
-    [
-        ("<city>Oslo</city><days>2</days><unit>C</unit>", []),
-        ("\n <!-- x --> <city>Oslo</city>\n", []),
-        (
-            '{"city":"Oslo"}',
-            [
-                ("", """text dropped: '{"city":"Oslo"}'""", '{"city":"Oslo"}'),
-                ("city", "is required and missing", None),
-            ],
-        ),
-        ("<city>A</city> and", [("", "text dropped: 'and'", " and")]),
-        ("<city>A</city><![CDATA[x]]>", [("", "text dropped: '<![CDATA[x]]>'", "<![CDATA[x]]>")]),
-        ('<city lang="no">A</city>', [("city", "attributes dropped: 'lang=\"no\"'", ' lang="no"')]),
-        ("<city>A</city><days>two</days>", [("days", '"two" is not of type integer', "two")]),
-        ("<city>A</city><days>2.5</days>", [("days", "2.5 is not of type integer", "2.5")]),
-        ("<city>A</city><unit>K</unit>", [("unit", '"K" is not one of ["C", "F"]', "K")]),
-        ("<city>A</city><when>x</when>", [("when", '"x" fits none of 2 alternatives', "x")]),
-        ("<city>A</city><when>true</when>", []),
-        ("<city>A</city><x>1</x>", [("x", "is not declared", "1")]),
-        (
-            "<city>A</city><stops><item><name>B</name>no</item></stops>",
-            [
-                ("stops.item", "text dropped: 'no'", "no"),
-                ("stops[0].at", "is required and missing", "<item><name>B</name>no</item>"),
-            ],
-        ),
-    ],
-)
-def test_problems_are_reported_with_their_places(
-    body: str, problems: list[tuple[str, str, str | None]]
-) -> None:
-    text = f"Before <weather>{body}</weather>"
+@pytest.mark.parametrize("case", FIXTURE["cases"], ids=lambda case: case["name"])
+def test_problems_are_reported_with_their_places(case: dict[str, Any]) -> None:
+    text = f"Before <weather>{case['body']}</weather>"
     call = text.removeprefix("Before ")
-    assert problems_of(text) == [(path, what, at or call) for path, what, at in problems]
+    assert problems_of(text) == [(path, what, at or call) for path, what, at in case["problems"]]
 
 
 def test_arguments_stay_as_they_were_read() -> None:
