@@ -70,7 +70,7 @@ def test_what_is_no_text_is_told(way: Callable[[Any], object]) -> None:
             way(value)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_is_no_text_costs_itself_alone(workers: int) -> None:
     texts: list[Any] = [LONG, None, TEXT]
     told: list[tuple[int, str | None, str]] = []

