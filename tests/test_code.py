@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkConfig, Chunker
 from chunkast.code import Item, Outliner, language_named, language_of, versions
+from chunkast.code.grammars import MAX_BYTES
 from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from chunkast.scores import CODE_SCORES, SCORES
@@ -118,6 +119,21 @@ def test_classes_and_functions_are_those_that_python_itself_finds(module: str) -
         if item.named is not None and item.kind in ("class", "function")
     }
     assert {name: found.get(name) for name in expected} == expected
+
+
+@grammars
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"x = '{'a' * MAX_BYTES}'\n",
+        "def g(:\n  ]] {{ = = ) 5 5\n" * 300,
+        "else:\n" + "    x = 1\n" * 900,
+    ],
+    ids=["a line too long to read", "broken lines", "a large block without a header"],
+)
+def test_a_definition_after_code_that_cannot_be_read_is_found(code: str) -> None:
+    text = f"{code}\n\ndef f():\n    return 1\n"
+    assert definitions(text, outline(text, "python")) == ["function: def f"]
 
 
 @grammars
