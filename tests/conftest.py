@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,7 +35,7 @@ settings.register_profile(
 settings.register_profile(
     "nightly", settings.get_profile("ci"), max_examples=2_000, derandomize=False
 )
-settings.register_profile("quick", settings.get_profile("ci"), max_examples=20)
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=8)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
@@ -46,6 +47,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="chunkast_update",
         help="write the golden files anew (not in CI)",
     )
+    parser.addoption("--list-skipped", type=Path, metavar="FILE", help="list skipped tests in FILE")
+    parser.addoption("--run-skipped", type=Path, metavar="FILE", help="run only the tests in FILE")
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Write the ids of skipped tests, and of modules that are skipped as a whole."""
+    if file := config.getoption("list_skipped"):
+        reports = terminalreporter.getreports("skipped")
+        file.write_text("\n".join(sorted({report.nodeid for report in reports})), "utf-8")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that are not in the file of skipped tests, if there is one."""
+    if file := config.getoption("run_skipped"):
+        skipped = file.read_text("utf-8").split("\n")
+        items[:] = [i for i in items if i.nodeid in skipped or i.nodeid.split("::")[0] in skipped]
 
 
 @pytest.fixture(scope="session", autouse=True)
