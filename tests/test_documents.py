@@ -27,6 +27,7 @@ from chunkast.sources.jupyter import chunk_notebook, read_notebook
 from tests.checks import check_promises
 from tests.command import records, run, write
 from tests.strategies import documents, markdown, nasty_text
+from tests.tables import Case, each_case
 
 
 def matter(text: str, **options: Any) -> Any:
@@ -241,145 +242,61 @@ def test_the_command_reads_notebooks(tmp_path: Path) -> None:
 # Dialects of Markdown
 
 
-def leaves(text: str, *extensions: str, source: str | None = None) -> list[tuple[str, str]]:
-    """Kind and first line of every leaf that is not blank."""
-    chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions))
-    return [
-        (leaf.kind, text[leaf.start : leaf.end].strip().split("\n")[0])
-        for leaf in chunker.analyze(text, source).blocks.leaves()
-        if leaf.kind != "blank"
+CONTAINERS = ("container", "admonition", "alert", "quote")
+
+
+@each_case("formats", "dialects")
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_a_dialect_is_read(case: Case, end: str) -> None:
+    text = case["text"].replace("\n", end)
+    chosen = {*DEFAULT_EXTENSIONS, *case.get("with", ())} - {*case.get("without", ())}
+    analysis = Chunker(extensions=chosen).analyze(text)
+    blocks = [
+        (block, text[block.start : block.end].strip().splitlines())
+        for block in analysis.blocks.walk()
     ]
+    leaves = [
+        (leaf.kind, lines[0])
+        for leaf, lines in blocks
+        if leaf.kind != "blank" and not leaf.children
+    ]
+    found = {
+        "kinds": " ".join(kind for kind, _ in leaves),
+        "leaves": list(map(" ".join, leaves)),
+        "titles": [heading.title for heading in analysis.headings],
+        # The first and the last line of each.
+        "containers": [
+            [block.kind, block.info, lines[0], lines[-1].strip()]
+            for block, lines in blocks
+            if block.kind in CONTAINERS
+        ],
+        # The last line of each region.
+        "tags": [
+            text[region.start : region.end].splitlines()[-1].strip()
+            for region in analysis.regions
+            if region.kind == "tag"
+        ],
+    }
+    assert {view: found[view] for view in case["expected"]} == case["expected"]
 
 
-def kinds(text: str, *extensions: str, source: str | None = None) -> list[str]:
-    return [kind for kind, _ in leaves(text, *extensions, source=source)]
-
-
-CONTAINERS = ("container", "admonition")
-
-
-def containers(text: str, *extensions: str, of: tuple[str, ...] = CONTAINERS) -> list[Any]:
-    """Info, first and last line of every block of these kinds."""
-    blocks = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions)).analyze(text).blocks.walk()
-    found = [(block, text[block.start : block.end].strip().split("\n")) for block in blocks]
-    return [(block.info, lines[0], lines[-1].strip()) for block, lines in found if block.kind in of]
-
-
-def titles(text: str, *extensions: str) -> list[str]:
-    chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions))
-    return [heading.title for heading in chunker.analyze(text).headings]
+@each_case("formats", "whole")
+def test_what_belongs_together_is_not_cut(case: Case) -> None:
+    for budget in case["budgets"]:
+        chunker = Chunker(max_tokens=budget, overlap=0, **case.get("options", {}))
+        chunks = chunker.chunk(case["text"], case.get("source"))
+        for part in case["whole"]:
+            assert any(part in chunk.text for chunk in chunks)
 
 
 def test_a_sources_ending_says_how_it_is_read() -> None:
     text = "import a from 'b'\n\n::: {.a}\n::: {.b}\nc\n:::\n\nd\n:::\n"
-    plain = kinds(text)
-    for source in (None, "a.md", "a.mdx.md", "mdx"):
-        assert kinds(text, source=source) == plain
-    assert kinds(text, source="a.MDX") == kinds(text, "mdx") != plain
-    shortcode = "Some words and then {{< include a-file-to-include.md >}} and words.\n"
-    for source in ("a.qmd", "b/a.Rmd"):
-        assert kinds(text, source=source) == plain
-        whole = Chunker(max_tokens=16, overlap=0).chunk(shortcode, source)
-        assert any("{{< include a-file-to-include.md >}}" in chunk.text for chunk in whole)
+    plain = Chunker().analyze(text).blocks
+    for source in ("a.md", "a.mdx.md", "mdx", "a.qmd", "b/a.Rmd"):
+        assert Chunker().analyze(text, source).blocks == plain
+    mdx = Chunker(extensions=(*DEFAULT_EXTENSIONS, "mdx")).analyze(text).blocks
+    assert Chunker().analyze(text, "a.MDX").blocks == mdx != plain
     assert Chunker(extensions=()).chunk(text, "a.mdx")[0].kinds == ("paragraph",)
-
-
-BLOCKS_IN_BRACKETS = {
-    "a\n\\[\nb\n\\]\nc\n": "paragraph math paragraph",
-    "- a\n  \\[\n  b\n  \\]\n- \\[\n  - c\n  \\]\n": "paragraph math math",
-    "> \\[\n> # b\n> \\]\n": "math",
-    "\\[\na\n> \\]\n": "paragraph paragraph",
-    # A blank line in a quote ends math, whatever is above the quote.
-    "$$\nx\n$$\n\n> $$\n> a\n>\n> b\n> $$\n": "math paragraph paragraph",
-    "\\[\nb\n\nc\n\\]\n": "paragraph paragraph",
-    "\\[\nb\n": "paragraph",
-    "\\[ b\nc\n\\]\n": "paragraph",
-    "- \\[\n  a\n\n\\]\n": "paragraph paragraph",
-}
-
-
-@pytest.mark.parametrize("text", BLOCKS_IN_BRACKETS)
-def test_lines_of_brackets_enclose_formulas(text: str) -> None:
-    for source in (text, text.replace("\n", "\r\n")):
-        assert " ".join(kinds(source)) == BLOCKS_IN_BRACKETS[text]
-
-
-def test_mdx_statements_reach_to_a_blank_line_outside_brackets() -> None:
-    text = (
-        "import A from 'a'\nimport {\n  B,\n\n  C,\n} from 'c'\n\nexport const d = [\n\n  '}]',\n]\n\n"
-        "Text.\nimport of goods\n\n- import e\n\nexport const f = {\n\nimport g from 'g'\n"
-    )
-    assert list(map(" ".join, leaves(text, "mdx"))) == [
-        *("esm import A from 'a'", "esm export const d = [", "paragraph Text."),
-        *("paragraph - import e", "esm export const f = {", "esm import g from 'g'"),
-    ]
-    assert kinds(text, "mdx") == kinds(text.replace("\n", "\r\n"), "mdx")
-
-
-def test_mdx_components_hold_markdown() -> None:
-    text = (
-        "<Tabs>\n    <Tab label={`a > b`}>\n\n    Text.\n\n    ```js\n    <Tab>\n    ```\n"
-        "    </Tab>\n    - item\n</Tabs>\n<Single\n  a={{\n\n    b: '}',\n  }}\n/>\nMore.\n"
-        "<></>\n{/* a\n\n# b */}\n<Open>\n"
-    )
-    assert list(map(" ".join, leaves(text, "mdx"))) == [
-        *("tag <Tabs>", "tag <Tab label={`a > b`}>", "paragraph Text.", "fence ```js"),
-        *("tag </Tab>", "paragraph - item", "tag </Tabs>", "jsx <Single", "paragraph More."),
-        *("jsx <></>", "jsx {/* a", "jsx <Open>"),
-    ]
-    chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, "mdx"))
-    regions = [text[r.start : r.end] for r in chunker.analyze(text).regions if r.kind == "tag"]
-    assert [region.splitlines()[-1].strip() for region in regions] == ["</Tabs>", "</Tab>"]
-
-
-def test_mdx_components_inside_other_blocks() -> None:
-    text = (
-        "- item\n\n  <Tabs>\n      Text.\n\n  </Tabs>\n\n> <Note>\n> Text.\n> </Note>\n\n"
-        "- <Card>\n  x\n  </Card>\n\n<Open>\n\n    code\n"
-    )
-    assert list(map(" ".join, leaves(text, "mdx"))) == [
-        *("paragraph - item", "tag <Tabs>", "paragraph Text.", "tag </Tabs>"),
-        *("tag > <Note>", "paragraph > Text.", "tag > </Note>"),
-        *("tag - <Card>", "paragraph x", "tag </Card>", "jsx <Open>", "code code"),
-    ]
-
-
-def test_what_is_not_mdx_on_lines_of_its_own_stays_text() -> None:
-    for text in ("<Note>text</Note>", "<Note> and more", "{a} is b", "<Note a={", "<Note a='"):
-        assert kinds(f"{text}\n\nAfter.\n", "mdx") == ["paragraph", "paragraph"]
-    for text in ("<https://example.org>", "a <B />", "{`", "<T,>"):
-        assert kinds(f"{text}\n\nAfter.\n", "mdx") == ["paragraph", "paragraph"]
-    text = "<Page>\n\n# A\n\n## B\n\n<Tabs>\n\n### C\n\nx\n\n</Tabs>\n\n</Page>\n"
-    assert titles(text, "mdx") == ["A", "B", "C"]
-
-
-def test_jsx_and_shortcodes_in_prose_are_not_cut() -> None:
-    text = "Word " * 6 + '<Key a={{ b: "c d", e: [1, 2] }} /> and {f ? "g h" : "i j k"} end.\n'
-    whole = ('<Key a={{ b: "c d", e: [1, 2] }} />', '{f ? "g h" : "i j k"}')
-    chunks = Chunker(max_tokens=24, overlap=0, context="none").chunk(text, "a.mdx")
-    assert all(any(span in chunk.text for chunk in chunks) for span in whole)
-    text = "Word " * 6 + "{{< video src='a b c d e' width=400 >}} and so on.\n"
-    chunks = Chunker(max_tokens=20, overlap=0, context="none").chunk(text, "a.qmd")
-    assert any("{{< video src='a b c d e' width=400 >}}" in chunk.text for chunk in chunks)
-
-
-def test_fenced_divs_nest_by_their_attributes() -> None:
-    text = (
-        "::: {.a}\n::: b\nc\n\n```\n:::\n```\n\n:::\n\nd\n:::::\n\n:::: {.e}\nf\n\n"
-        "- ::: {.g}\n  h\n  :::\n"
-    )
-    found = [(info, last) for info, _, last in containers(text)]
-    assert found == [("{.a}", ":::::"), ("b", ":::"), ("{.g}", ":::")]
-
-
-def test_a_closing_line_in_a_fence_closes_no_container() -> None:
-    for opening, closing in (("::: note", ":::"), ("/// note", "///")):
-        text = f"{opening}\n```\n{closing}\n```\nMore.\n{closing}\n\nAfter.\n"
-        container, *_ = Chunker().analyze(text).blocks.children
-        assert text[container.end :] == "\nAfter.\n"
-        # A longer line closes it too, but no line of slashes does that has another length.
-        longer = f"{opening}\n\nText.\n\n{closing}{closing[0]}\n\nAfter.\n"
-        assert bool(containers(longer)) == (closing == ":::")
 
 
 def test_a_code_cells_options_stay_with_its_opening_line() -> None:
@@ -388,66 +305,6 @@ def test_a_code_cells_options_stay_with_its_opening_line() -> None:
     chunks = Chunker(max_tokens=60, overlap=0).chunk(text, "a.qmd")
     assert chunks[0].text.startswith(f"```{{r}}\n{options}call")
     assert chunks[1].embed_text.startswith("```{r}\ncall")
-
-
-def test_callouts_of_any_type_are_alerts() -> None:
-    text = (
-        "> [!custom|wide]- *Title*\n> # Text\n> > [!tip]\n> > in it\n>\n> [!not] a callout\n\n"
-        "1. > [!bug]\n   > b\n\n```\n> [!x] y\n```\n\n> a\n> [!x] y\n"
-    )
-    assert [found[:2] for found in containers(text, of=("alert",))] == [
-        ("CUSTOM", "> [!custom|wide]- *Title*"),
-        ("TIP", "> > [!tip]"),
-        ("BUG", "1. > [!bug]"),
-    ]
-    assert [found[:2] for found in containers(text, of=("quote",))] == [("", "> a")]
-    without = tuple(name for name in DEFAULT_EXTENSIONS if name != "obsidian")
-    assert Chunker(extensions=without).analyze(text).blocks.children[0].kind == "quote"
-
-
-def test_obsidians_comments_hide_what_they_hold() -> None:
-    text = "%%\n# Not one\n\n> x\n%%\n\n# One\n\n%% a %%\n\n```\n%%\n```\n\n%%time\n\n# Two\n"
-    assert titles(text) == ["One", "Two"]
-    assert kinds(text)[0] == "comment"
-    assert kinds(text).count("comment") == 1
-    long = "Word " * 8 + "%%a comment of eight or nine words in it%% and more."
-    chunks = Chunker(max_tokens=16, overlap=0).chunk(long)
-    assert any("%%a comment of eight or nine words in it%%" in chunk.text for chunk in chunks)
-
-
-@pytest.mark.parametrize("gap", [" ", "\n", "\n\n"])
-def test_block_ids_stay_with_what_they_name(gap: str) -> None:
-    text = "A sentence of some words ends here." + gap + "^the-id\n\nAnother one follows it now.\n"
-    for budget in range(12, 24):
-        chunks = Chunker(max_tokens=budget, overlap=0, packing="fill").chunk(text)
-        (holder,) = (chunk for chunk in chunks if "^the-id" in chunk.text)
-        assert "here." in holder.text
-
-
-def test_admonitions_and_tabs_of_mkdocs() -> None:
-    text = (
-        '!!! note inline end "Title"\n    ```py\n    a = 1\n\n\n    b = 2\n    ```\n\n    Text.\n'
-        '=== "Tab"\n\n    - a\n\n    ??? tip\n        b\n\n===+ "Two"\n    c\n\n!!! d\ne\n'
-    )
-    assert [(info, last) for info, _, last in containers(text)] == [
-        ('note inline end "Title"', "Text."),
-        ('tab "Tab"', "b"),
-        ("tip", "b"),
-        ('tab "Two"', "c"),
-        ("d", "!!! d"),
-    ]
-    assert kinds("!!! What, already?\n\n??? Why.\n\n=== Title\n") == ["paragraph"] * 3
-    assert kinds("a\n===\n\nb\n=== \n") == ["heading", "heading"]
-
-
-def test_attributes_are_no_part_of_a_title() -> None:
-    text = (
-        "# A {#a}\n\n# B {.b .c}\n\n# C {: #c }\n\n# D {-}\n\n# E { e=1 }\n\n# F {/* f */}\n\n"
-        "# G {g}\n\n# {#h}\n\nI {#i}\n======\n"
-    )
-    assert titles(text) == [*"ABCDEF", "G {g}", "{#h}", "I"]
-    without = tuple(name for name in DEFAULT_EXTENSIONS if name != "attributes")
-    assert Chunker(extensions=without).analyze(text).headings[0].title == "A {#a}"
 
 
 SNIPPETS = (
