@@ -7,41 +7,45 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 
-import pytest
-
 import chunkast
+from tests.command import environment, write
 
 ROOT = Path(chunkast.__file__).parent
 # From the lowest room to the highest; a module belongs to the first that fits its name.
-ORDER = (
-    *("errors", "text", "scores", "model", "heuristics", "code", "options", "toolcalls", "config"),
-    *(
-        "tokens",
-        "markdown",
-        "identity",
-        "analysis",
-        "cutting",
-        "reading",
-        "sources",
-        "notebook",
-        "files",
-    ),
-    *(
-        "chunker",
-        "index",
-        "stores",
-        "output",
-        "view",
-        "testing",
-        "snapshot",
-        "adapters",
-        "mcp",
-        "cli",
-    ),
+ORDER = [
+    "errors",
+    "text",
+    "scores",
+    "model",
+    "heuristics",
+    "code",
+    "options",
+    "toolcalls",
+    "config",
+    "tokens",
+    "markdown",
+    "identity",
+    "analysis",
+    "cutting",
+    "reading",
+    "sources",
+    "notebook",
+    "files",
+    "chunker",
+    "index",
+    "stores",
+    "output",
+    "view",
+    "testing",
+    "snapshot",
+    "adapters",
+    "mcp",
+    "cli",
     "__main__",
-)
+]
 MODULES = sorted(ROOT.rglob("*.py"))
 OPENERS = ("open", "fdopen", "os.fdopen", "TextIOWrapper", "io.TextIOWrapper")
 # The package itself may name what it offers.
@@ -55,20 +59,15 @@ def room(module: str) -> str:
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+def source(path: Path) -> str:
+    return path.read_text("utf-8")
 
 
+@cache
 def imports(path: Path) -> list[str]:
     """Every chunkast module that a file imports, inside functions and for typing as well."""
-    found: list[str] = []
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.ImportFrom):
-            assert node.module, f"{path} has a relative import"
-            found.append(node.module)
-        elif isinstance(node, ast.Import):
-            found.extend(alias.name for alias in node.names)
-    return [name for name in found if name.split(".")[0] == "chunkast"]
+    assert not re.search(r"^\s*from \.", source(path), re.MULTILINE), f"{path}: a relative import"
+    return re.findall(r"^ *(?:from|import) (chunkast[\w.]*)", source(path), re.MULTILINE)
 
 
 def test_imports_point_down() -> None:
@@ -89,7 +88,7 @@ def test_imports_point_down() -> None:
 def test_only_the_markdown_room_knows_the_parser() -> None:
     for path in MODULES:
         if path.relative_to(ROOT).parts[0] != "markdown":
-            assert not re.search("(import|from) markdown_it", path.read_text("utf-8")), path
+            assert not re.search("(import|from) markdown_it", source(path)), path
 
 
 def test_cutting_asks_the_analysis() -> None:
@@ -123,29 +122,44 @@ def banned(call: ast.AST) -> bool:
 
 def test_texts_are_read_with_their_line_ends() -> None:
     for path in MODULES:
-        found = [ast.unparse(node) for node in ast.walk(parsed(path)) if banned(node)]
-        assert found == [], path
+        if re.search(r"splitlines|(read|write)_text|(open|Wrapper)\(", source(path)):
+            tree = ast.parse(source(path))
+            found = [ast.unparse(node) for node in ast.walk(tree) if banned(node)]
+            assert found == [], path
 
 
-def loaded_after(code: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after running ``code``."""
-    listing = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+HEAVY = {"tiktoken", "markdown_it", "mdit_py_plugins", "sentencex", "regex", "rich", "requests"}
+# The steps of a program, and modules that are not loaded after each.
+STEPS = {
+    "import chunkast.testing.plugin": HEAVY,
+    "from chunkast import ChunkConfig": HEAVY,
+    "from chunkast.cli.main import main": HEAVY,
+    "main(['--help'])": HEAVY,
+    "main(['toolcalls', '--help'])": HEAVY,
+    "main(['chunk', '--bad'])": HEAVY,
+    "chunkast.chunk('# A\\n\\nshort', overlap=0)": {"sentencex", "rich", "sqlite3"},
+    "main(['chunk', '.'])": {"rich"},
+}
+
+
+def test_modules_are_loaded_when_they_are_needed(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "a\n", "b.md": "b\n"})
+    code = "".join(f"{step}\nprint('loaded', *sys.modules)\n" for step in STEPS)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}"],
+        cwd=tmp_path,
+        env=environment(),
         capture_output=True,
         text=True,
         check=True,
         timeout=600,
     )
-    return set(listing.stdout.split())
-
-
-@pytest.mark.parametrize("code", ["from chunkast import ChunkConfig", "import chunkast.cli.main"])
-def test_importing_loads_no_heavy_module(code: str) -> None:
-    heavy = {"tiktoken", "markdown_it", "mdit_py_plugins", "sentencex", "regex", "rich", "requests"}
-    assert not heavy & loaded_after(code)
-
-
-def test_chunking_a_short_text_loads_neither_sentences_nor_rich() -> None:
-    loaded = loaded_after("import chunkast; chunkast.chunk('# A\\n\\nshort', overlap=0)")
-    assert "tiktoken" in loaded
-    assert not {"sentencex", "rich", "sqlite3"} & loaded
+    lines = [line for line in done.stdout.splitlines() if line.startswith("loaded ")]
+    loaded = [{*line.split()} for line in lines]
+    for (step, others), modules in zip(STEPS.items(), loaded, strict=True):
+        assert not others & modules, step
+    # pytest imports the plugin in every run of it.
+    [entry] = [each for each in entry_points(group="pytest11") if each.name == "chunkast"]
+    plugin = {"chunkast", "chunkast.testing", entry.value}
+    assert {name for name in loaded[0] if name.startswith("chunkast")} == plugin
+    assert "tiktoken" in loaded[-1]
