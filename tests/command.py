@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,31 +17,12 @@ import pytest
 
 import chunkast
 from chunkast.cli.main import main
+from tests.tables import document
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
-GUIDE = """# Guide
-
-What this is about, in a sentence or two. It is short, but not too short.
-
-## Set-up
-
-Install it, then run it. Nothing else is needed on any of the usual systems.
-
-- first, the one thing
-- then, the other thing
-- at last, the third thing
-
-## Use
-
-Call it with a path. It prints what it finds, line by line, and ends.
-
-```python
-def use(path):
-    return path
-```
-"""
+GUIDE = document("guide.md")
 
 
 def paragraphs(count: int, start: int = 0) -> str:
@@ -103,6 +85,23 @@ def started(*arguments: object, cwd: Path, **settings: Any) -> Iterator[subproce
             process.kill()
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds; fail if it does not within two minutes."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def group_lives(group: int) -> bool:
+    """Return whether a group of processes has any left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def children(process: int) -> list[int]:
     """The processes that a process has started, but for multiprocessing's own."""
     try:
@@ -142,3 +141,21 @@ def errors(stderr: bytes) -> list[str]:
     assert "Traceback" not in text
     assert "Exception ignored" not in text
     return [line for line in text.splitlines() if line.startswith("chunkast: error: ")]
+
+
+def refused(*arguments: object, cwd: Path) -> str:
+    """Run a command that cannot do anything; return its only line, an error."""
+    done = run(*arguments, cwd=cwd)
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = errors(done.stderr)
+    assert len(done.stderr.splitlines()) == 1
+    return line
+
+
+def parts(count: int) -> str:
+    """Return a document of sections with many short sentences."""
+    sections = (
+        f"# Part {n}\n\n" + " ".join(f"Sentence {k} of part {n} is short." for k in range(20))
+        for n in range(count)
+    )
+    return "".join(f"{section}\n\n" for section in sections)

@@ -14,9 +14,7 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,15 +27,19 @@ from tests.command import (
     environment,
     errors,
     expected,
+    group_lives,
     linux,
     paragraphs,
     posix,
     records,
+    refused,
     run,
     sources,
     started,
+    wait_until,
     write,
 )
+from tests.tables import Case, document, each_case
 
 # Help and usage
 
@@ -72,60 +74,11 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
         assert set(every) >= {word for word in words if word.startswith("--")}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("chnk a.md", "unknown command 'chnk'; did you mean chunk?"),
-        ("serve", "unknown command 'serve'; the commands are chunk, stats, "),
-        ("view a.md --budget", "option --budget; did you mean --budgets?"),
-        ("index a.md --zzz", "unknown option --zzz (see chunkast index --help-all)"),
-        ("chunk", "required: PATHS"),
-        ("chunk a.md --max_tokens=9", "option --max_tokens; did you mean --max-tokens?"),
-        ("chunk a.md -z", "unknown option -z"),
-        ("chunk a.md -o x.foo", "--output x.foo: unknown extension; give --format, or"),
-        ("chunk a.md --format json -o x.jsonl", "--format json contradicts "),
-        ("chunk a.md --format yaml", "--format: invalid choice: 'yaml'"),
-        ("chunk a.md -o nowhere/x.json", "--output nowhere/x.json: No such file or directory"),
-        ("chunk a.md --jobs 0", "--jobs: '0' is not a whole number of at least 1"),
-        ("chunk a.md --max-tokens many", "max_tokens='many': must be a whole number"),
-        ("chunk a.md --encoding klingon", "encoding='klingon': must be one of cl100k_base, "),
-        ("chunk a.md --extensions tabels", "did you mean 'tables'?"),
-        ("chunk a.md --extensions [1]", "extensions=1: must be one of front_matter, "),
-        ("chunk a.md --set max_token=5", "did you mean 'max_tokens'?"),
-        ("chunk a.md --set decay", "--set decay: expected FIELD=VALUE"),
-        ("chunk a.md --max-tokens 5 --set chunk_size=5", "given twice"),
-    ],
-)
-def test_a_mistake_is_one_line_before_anything_is_read(
-    arguments: str, says: str, tmp_path: Path
-) -> None:
+@each_case("command", "mistakes")
+def test_a_mistake_is_one_line_before_anything_is_read(case: Case, tmp_path: Path) -> None:
     write(tmp_path, {"a.md": b"\xff"})
-    done = run(*arguments.split(), cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    [line] = errors(done.stderr)
-    assert says in line
-    assert len(done.stderr.splitlines()) == 1
+    assert case["says"] in refused(*case["name"].split(), cwd=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
-
-
-LOADS = """
-import sys
-from chunkast.cli.main import main
-for words in ("--help", "toolcalls --help", "chunk --bad"):
-    main(words.split())
-early = {*sys.modules}
-main(["chunk", "."])
-print(*{"tiktoken", "markdown_it", "sentencex", "regex"} & early, *{"rich"} & {*sys.modules})
-"""
-
-
-def test_arguments_are_parsed_before_heavy_imports(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "a\n", "b.md": "b\n"})
-    words = [sys.executable, "-c", LOADS]
-    done = subprocess.run(
-        words, cwd=tmp_path, capture_output=True, env=environment(), timeout=120, check=True
-    )
-    assert done.stdout.endswith(b"}\n\n")
 
 
 # Terminals and the log
@@ -258,29 +211,15 @@ TREE = ["a.md", "b.rst", ".h.md", "sub/d.md", "sub/e.txt", "sub/deep/f.MD", "nod
 TREE += [".hid/h.md", "c.png", "[x].md"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "names"),
-    [
-        ("docs/[ab].*", "a.md"),
-        ("docs/[x].md", "[x].md"),
-        ("docs/*.rst", "b.rst"),
-        ("docs/**/*.md", "[x].md a.md sub/d.md"),
-        ("docs/**", "[x].md a.md sub/d.md sub/deep/f.MD sub/e.txt"),
-        # A folder that matches is searched, as when the shell expands the pattern.
-        ("docs/s*", "sub/d.md sub/deep/f.MD sub/e.txt"),
-        ("docs/.h*", ".h.md .hid/h.md"),
-        ("docs/*/g.md", ""),
-        ("docs/node_modules/*.md", "node_modules/g.md"),
-        ("docs/a.md/*", ""),
-    ],
-)
+@each_case("command", "globs")
 @posix
-def test_globs_that_no_shell_expanded(tmp_path: Path, pattern: str, names: str) -> None:
+def test_globs_that_no_shell_expanded(case: Case, tmp_path: Path) -> None:
+    # A folder that matches is searched, as when the shell expands the pattern.
     write(tmp_path / "docs", dict.fromkeys(TREE, "a\n"))
-    done = run("chunk", pattern, cwd=tmp_path)
-    assert sources(done.stdout) == [f"docs/{name}" for name in names.split()]
-    assert done.returncode == (0 if names else 1)
-    told = [] if names else [f"chunkast: error: {pattern}: no file matches"]
+    done = run("chunk", case["name"], cwd=tmp_path)
+    assert sources(done.stdout) == case["sources"]
+    assert done.returncode == (0 if case["sources"] else 1)
+    told = [] if case["sources"] else [f"chunkast: error: {case['name']}: no file matches"]
     assert errors(done.stderr) == told
 
 
@@ -332,51 +271,17 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
 
 # Options
 
-TOOLS = """[
-  {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
-  {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-]"""
+TOOLS = document("tools.json")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ("--max-tokens 60 --overlap .3", {"max_tokens": 60, "overlap": 0.3}),
-        ("--model gpt-4o", {"model": "gpt-4o"}),
-        (
-            "--max-tokens 60 --packing fill --context none",
-            {"max_tokens": 60, "packing": "fill", "context": "none"},
-        ),
-        ("--extensions ''", {"extensions": ()}),
-        ("--extensions 'tables, deflists'", {"extensions": ("tables", "deflists")}),
-        ("--set extensions=tables,deflists", {"extensions": ("tables", "deflists")}),
-        ("--set chunk_size=60 --set trim=false", {"max_tokens": 60, "trim": False}),
-        ("--tools tools.json", {"tools": tools_from_json(json.loads(TOOLS))}),
-        (
-            "--max-tokens 40 --tools tools.json --protocol json --protocol hermes",
-            {
-                "max_tokens": 40,
-                "tools": tools_from_json(json.loads(TOOLS)),
-                "protocols": ("hermes", "json"),
-            },
-        ),
-        ("--max-tokens 20 --set oversize=keep", {"max_tokens": 20, "oversize": "keep"}),
-        ("--set 'scores={\"sentence\": 200}'", {"scores": {"sentence": 200}}),
-    ],
-)
-def test_options_reach_the_configuration(
-    tmp_path: Path, arguments: str, options: dict[str, Any]
-) -> None:
-    text = (
-        f"---\ntitle: T\n---\n\n{GUIDE}\n## Table\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
-        f"Word\n: what it means\n\n## Blåbær\n\n{'Rød grød med fløde. ' * 20}\n\n"
-        "<add>\n\n# No heading\n\n</add>\n\n<tool_call>\n"
-        '{"name": "search",\n\n"arguments": {"query": "No heading"}}\n</tool_call>'
-        f"\n\n{paragraphs(8)}"
-    )
+@each_case("command", "options")
+def test_options_reach_the_configuration(case: Case, tmp_path: Path) -> None:
+    text, options = document("options.md"), case["options"]
     write(tmp_path, {"a.md": text, "tools.json": TOOLS})
-    done = run("chunk", "a.md", *shlex.split(arguments), cwd=tmp_path)
+    done = run("chunk", "a.md", *shlex.split(case["name"]), cwd=tmp_path)
     assert (done.returncode, errors(done.stderr)) == (0, [])
+    if "tools" in options:
+        options = {**options, "tools": tools_from_json(options["tools"])}
     assert records(done.stdout) == expected([("a.md", text)], **options)
 
 
@@ -485,14 +390,6 @@ def test_a_full_disk(tmp_path: Path) -> None:
 # Signals and processes
 
 
-def process_group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -503,13 +400,14 @@ def test_signals_leave_no_files(tmp_path: Path, name: str, jobs: int) -> None:
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
     write(out, {"out.jsonl": "old\n"})
     arguments = ("chunk", "docs", "-o", "out/out.jsonl", "--jobs", jobs)
-    deadline = time.monotonic() + 60
     with started(*arguments, cwd=tmp_path, start_new_session=True) as process:
         # When data arrives in the temporary file, the work is well under way.
-        while not any(path.stat().st_size for path in out.glob(".*")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(
+            lambda: (
+                process.poll() is not None or any(path.stat().st_size for path in out.glob(".*"))
+            )
+        )
+        assert process.poll() is None
         # As a terminal does it: to the workers as well, and SIGHUP more than once.
         for _ in range(2):
             (os.kill if name == "SIGTERM" else os.killpg)(process.pid, number)
@@ -519,9 +417,7 @@ def test_signals_leave_no_files(tmp_path: Path, name: str, jobs: int) -> None:
     assert re.fullmatch(says, err.decode())
     assert [path.name for path in out.iterdir()] == ["out.jsonl"]
     assert (out / "out.jsonl").read_text() == "old\n"
-    while process_group_lives(process.pid):
-        assert time.monotonic() < deadline + 60
-        time.sleep(0.01)
+    wait_until(lambda: not group_lives(process.pid))
 
 
 # Ctrl-C comes while a module is imported.
@@ -611,9 +507,7 @@ def test_stats(tmp_path: Path) -> None:
 
 # Tool calls
 
-CALLS = """Ich suche … <search><query>Grüße 🚀</query></search> and
-<add><x>1</x><y>2.5</y></add>, then <search><query>a</query><query>b</query></search>.
-"""
+CALLS = document("calls.txt")
 
 
 def test_toolcalls(tmp_path: Path) -> None:
@@ -691,7 +585,4 @@ def test_bad_tools_are_told(tmp_path: Path, command: str) -> None:
         ('[{"name": "a"}, {"name": "a"}]', "tools='a': two tools"),
     ):
         write(tmp_path, {"calls.txt": CALLS, "tools.json": tools})
-        done = run(command, "calls.txt", "--tools", "tools.json", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (2, b"")
-        [line] = errors(done.stderr)
-        assert says in line
+        assert says in refused(command, "calls.txt", "--tools", "tools.json", cwd=tmp_path)

@@ -12,6 +12,7 @@ import pytest
 
 from chunkast import Chunk, Chunker, ConfigError, SourceError, load
 from tests.command import records, run, write
+from tests.tables import Case, each_case
 
 CHUNKER = Chunker(max_tokens=30, overlap=0)
 NOTEBOOK = json.dumps(
@@ -44,29 +45,11 @@ def flat(pairs: Pairs) -> list[dict[str, Any]]:
     return [chunk.to_dict() for _, chunks in pairs for chunk in chunks or ()]
 
 
-@pytest.mark.parametrize(
-    ("cwd", "path", "options"),
-    [
-        (".", "docs", {}),
-        (".", "./docs/", {}),
-        (".", ".", {}),
-        ("other", "../docs", {}),
-        (".", "ABSOLUTE", {}),
-        ("other", "ABSOLUTE", {}),
-        (".", "docs", {"root": "docs"}),
-        ("other", "../docs", {"root": ".."}),
-        (".", "docs", {"include": ["*.md", "*.rst"]}),
-        (".", ".", {"include": ["docs/*.md"], "exclude": ["b.md", "/docs/e*"]}),
-        (".", "docs", {"exclude": ["deep/"]}),
-    ],
-)
+@each_case("command", "folders")
 def test_it_yields_what_the_command_prints(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    cwd: str,
-    path: str,
-    options: dict[str, Any],
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    cwd, path, options = case["cwd"], case["path"], case["options"]
     write(tmp_path, FILES)
     path = str(tmp_path / "docs") if path == "ABSOLUTE" else path
     flags = [("--root", options["root"])] if "root" in options else []

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
-from importlib.metadata import entry_points
 
 import pytest
 
@@ -17,14 +14,11 @@ from chunkast.snapshot.assertions import (
     assert_whole,
 )
 from chunkast.testing.fixture import ChunkSnapshot
-from tests.command import environment
+from tests.command import parts
 
 pytest_plugins = ["pytester"]
 
-GUIDE = "".join(
-    f"# Part {n}\n\n" + " ".join(f"Sentence {k} of part {n} is short." for k in range(20)) + "\n\n"
-    for n in range(4)
-)
+GUIDE = parts(4)
 TEST = """
 from pathlib import Path
 import pytest
@@ -62,14 +56,6 @@ def tested(pytester: pytest.Pytester) -> pytest.Pytester:
     (pytester.path / "docs/notes.md").write_bytes(b"# Notes\n\nOne.\n")
     pytester.makepyfile(test_docs=TEST)
     return pytester
-
-
-def test_nothing_is_imported_until_it_is_used() -> None:
-    [entry] = [each for each in entry_points(group="pytest11") if each.name == "chunkast"]
-    code = f"import sys, {entry.value}; print(*(m for m in sys.modules if 'chunkast' in m))"
-    command = [sys.executable, "-c", code]
-    loaded = subprocess.check_output(command, env=environment(), text=True, timeout=600)
-    assert loaded == "chunkast chunkast.testing chunkast.testing.plugin\n"
 
 
 # The fixture

@@ -31,13 +31,11 @@ from chunkast.snapshot import (
     write_lock,
 )
 from chunkast.toolcalls import Tool
+from tests.command import parts
 from tests.strategies import documents
 
 HEADER = header_of(Chunker(max_tokens=64))
-GUIDE = "".join(
-    f"# Part {n}\n\n" + " ".join(f"Sentence {k} of part {n} is short." for k in range(20)) + "\n\n"
-    for n in range(5)
-)
+GUIDE = parts(5)
 Side = tuple[Header, list[DocumentRecord]]
 
 

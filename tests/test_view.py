@@ -23,46 +23,18 @@ from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, count_tokens
 from chunkast.view import View, find_cuts, render_html, render_tree, view_of
-from tests.command import run, write
+from tests.command import refused, run, write
+from tests.tables import FIXTURES, document, table
 
-DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
+DOCUMENTS = FIXTURES / "documents"
 
-GUIDE = """# Guide
+GUIDE = document("view.md")
 
-What this is about, in a sentence or two. It is short, but not too short. 😀 Still, it is here.
-
-## Set-up
-
-- first, the one thing 👩‍👩‍👧 and whatever belongs to it on all of the systems
-
-```python
-def use(path):
-    return path
-```
-
-## Use
-
-{}
-| a | b |
-| - | - |
-| 1 | 2 |
-""".format("Call it with a path. It prints what it finds, line by line, and ends. " * 6 + "\n")
-
-HOSTILE = """# </script><script>pwned = 1</script> <img src=x onerror="pwned = 2">
-
-<script>pwned = 3; alert(1)</script>
-<svg onload="pwned = 4"><iframe srcdoc="<script>parent.pwned = 5</script>"></iframe></svg>
-
-<!-- <script> --> [a](javascript:pwned=6) ![b](https://example.com/beacon.png) &lt;&amp;
-
-<style>body { display: none }</style> <link rel=stylesheet href=https://example.com/a.css>
-
-```</script><script>pwned = 7</script>
-]]> ${pwned = 9} \\u003cscript> `${pwned = 10}`
-```
-
-NUL \0, escape \x1b[31m, override \u202eabc\u202c, mark \ufeff, line \u2028, lone \ud800 and \udc00.
-"""
+# And characters that no file has as they are.
+HOSTILE = document("hostile-page.md") + (
+    "NUL \0, escape \x1b[31m, override \u202eabc\u202c, mark \ufeff, line \u2028, "
+    "lone \ud800 and \udc00.\n"
+)
 
 
 def view(text: str, *, budgets: tuple[int, ...] | None = None, **options: Any) -> View:
@@ -167,45 +139,16 @@ def test_a_hostile_document_adds_no_element_and_the_policy_admits_only_the_pages
 
 # ---- the tree ------------------------------------------------------------------------------
 
-TREE_TEXT = """\
----
-title: x
----
-# Guide \u202e
 
-> [!NOTE]
-> Carry **two** litres
-> of water, and some more of it when the sun shines.
-
-1. one
-
-```py title="x"
-def f(): \x1b[31m
-"""
-TREE = """\
-lines  characters  tokens  block
- 1-13       0-154      55  document
-  1-3        0-17       6    front-matter: --- title: x ---
-  4-4       17-27       5    heading 1: # Guide ⇄
-  5-5       27-28       1    blank
-  6-8      28-114      26    alert [NOTE]
-  6-6       28-38       5      marker: > [!NOTE]
-  7-8      38-114      21      paragraph: > Carry **two** litres > of water, and some more …
-  9-9     114-115       1    blank
-10-10     115-122       4    list
-10-10     115-122       4      item 0 [1]
-10-10     115-122       4        paragraph: 1. one
-11-11     122-123       1    blank
-12-13     123-154      14    fence [py title="x"] (not closed): ```py title="x" def f(): ␛[31m
-"""
+TREE = {name: "".join(lines) for name, lines in table("view", "tree").items()}
 
 
 def test_the_tree_of_a_document() -> None:
-    analysis = Chunker().analyze(TREE_TEXT)
-    assert "".join(render_tree(analysis, count_tokens)) == TREE
+    analysis = Chunker().analyze(TREE["text"])
+    assert "".join(render_tree(analysis, count_tokens)) == TREE["printed"]
     noted = replace(analysis, notes=("the parser\nfailed", "and again"))
     shown = "".join(render_tree(noted, count_tokens))
-    assert shown == f"{TREE}note: the parser failed\nnote: and again\n"
+    assert shown == f"{TREE['printed']}note: the parser failed\nnote: and again\n"
     empty = list(render_tree(Chunker().analyze(""), count_tokens))
     assert empty[1:] == ["  1-1         0-0       0  document\n"]
 
@@ -214,7 +157,7 @@ def test_the_tree_of_a_document() -> None:
 
 
 def test_the_command_writes_a_page_or_prints_the_tree(tmp_path: Path) -> None:
-    write(tmp_path, {"guide.md": GUIDE, "a.md": TREE_TEXT, "a.py": "x = 1\n"})
+    write(tmp_path, {"guide.md": GUIDE, "a.md": TREE["text"], "a.py": "x = 1\n"})
     done = run("view", "guide.md", "--max-tokens", "60", "--budgets", "30,90", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(
@@ -228,29 +171,12 @@ def test_the_command_writes_a_page_or_prints_the_tree(tmp_path: Path) -> None:
     page = run("view", "-", "-q", "-o", "-", cwd=tmp_path, stdin=GUIDE.encode()).stdout
     assert (tmp_path / "stdin.chunks.html").read_bytes() == page
     before = sorted(tmp_path.iterdir())
-    assert run("view", "a.md", "--tree", cwd=tmp_path).stdout.decode() == TREE
+    assert run("view", "a.md", "--tree", cwd=tmp_path).stdout.decode() == TREE["printed"]
     assert b"code: x = 1\n" in run("view", "a.py", "--tree", cwd=tmp_path).stdout
+    assert "overlap=20" in refused(
+        "view", "guide.md", "--budgets", 10, "--overlap", 20, cwd=tmp_path
+    )
     assert sorted(tmp_path.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--tree", "--open"], "--tree writes no page"),
-        (["--open", "-o", "-"], "--open needs a file"),
-        (["--budgets", "12,x"], "'x' is not a whole number"),
-        (["--budgets", "10", "--overlap", "20", "-o", "x.html"], "overlap=20"),
-        (["-o", "./guide.md"], "that is the document"),
-    ],
-)
-def test_wrong_usage_is_told_and_nothing_is_written(
-    tmp_path: Path, arguments: list[str], expected: str
-) -> None:
-    write(tmp_path, {"guide.md": GUIDE})
-    done = run("view", "guide.md", *arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert expected in done.stderr.decode()
-    assert [path.name for path in tmp_path.iterdir()] == ["guide.md"]
 
 
 # ---- the page in a browser -----------------------------------------------------------------

@@ -10,8 +10,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from chunkast import ChunkastError, Chunker, ConfigError, MissingPackageError, S
 from chunkast.reading import SectionError
 from chunkast.snapshot import LockError
 from chunkast.toolcalls import Tool
-from tests.command import children, environment, linux, posix
+from tests.command import children, environment, group_lives, linux, posix, wait_until
 
 # A program without a main guard, and the ways in which its processes do not fork.
 PROGRAM = """
@@ -123,21 +122,6 @@ def is_loaded(process: int) -> bool:
         return False
 
 
-def exists(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @SLOW
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["INT", "KILL"])
@@ -163,7 +147,7 @@ def test_a_program_that_is_stopped_leaves_no_process(
         # The program's own, and none of a worker's.
         assert err.count(b"Traceback") == 1
 
-    wait_until(lambda: not exists(process.pid))
+    wait_until(lambda: not group_lives(process.pid))
 
 
 # One document that fails
