@@ -33,6 +33,7 @@ from chunkast.snapshot import (
 from chunkast.toolcalls import Tool
 from tests.command import parts
 from tests.strategies import documents
+from tests.tables import Case, each_case
 
 HEADER = header_of(Chunker(max_tokens=64))
 GUIDE = parts(5)
@@ -59,7 +60,7 @@ def snapshot(texts: dict[str, str], **options: Any) -> Side:
 # Locks
 
 
-SOURCES = st.sets(st.text(max_size=9), max_size=3)
+SOURCES = st.sets(st.text(max_size=9), max_size=2)
 
 
 @given(SOURCES, st.data(), st.sampled_from([b"\n", b"\r\n"]))
@@ -94,28 +95,15 @@ def test_a_line_above_changes_one_line_of_a_lock() -> None:
         assert len(changed) <= 2
 
 
-# Bytes of a lock, what replaces them, and the error.
-DAMAGE = {
-    (b'{"format"', b'# A{"format"'): "'chunkast snapshot PATHS -o LOCK' writes one",
-    (b'"format": "chunkast', b'"format": "other'): "its first line is not the header of a lock",
-    (b'"version": 2', b'"version": 3'): "install a newer version of chunkast",
-    (b'{"format"', b'<<<<<<< ours\n{"format"'): "an unresolved merge conflict begins here",
-    (b'"options": {', b'"options": 3, "x": {'): "'options' must be an object",
-    (b'"text": ', b'"n": '): "line 2: 'text' must be a string",
-    (b'"gap": 0', b'"gap": -1'): "line 2: 'start_index' must be a count",
-    (b'"gap_lines": 0', b'"gap_lines": 1' + b"0" * 400): "'gap_lines' must be a whole number",
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_lock_is_one_clear_error(tmp_path: Path, damage: tuple[bytes, bytes]) -> None:
+@each_case("locks", "damage")
+def test_a_damaged_lock_is_one_clear_error(case: Case, tmp_path: Path) -> None:
     path = tmp_path / "chunks.lock"
     whole = written(*snapshot({"a.md": GUIDE, "b.md": GUIDE}))
-    path.write_bytes(whole.replace(*damage, 1))
+    path.write_bytes(whole.replace(case["before"].encode(), case["after"].encode(), 1))
     with pytest.raises(LockError) as raised:
         read(path)
     message = str(raised.value)
-    assert DAMAGE[damage] in message
+    assert case["says"] in message
     assert message.startswith(str(path))
     assert "\n" not in message
     assert "chunkast snapshot" in message or f"--against {path} --update" in message
@@ -206,39 +194,17 @@ def test_comparisons_of_edited_documents_are_mirrored_and_whole(data: st.DataObj
 
 
 SECTIONS = "# A\n\nOne.\n\n## B\n\nTwo.\n\n## C\n\nThree.\n"
-LONG = " ".join(f"Sentence {n} is one of many." for n in range(12)) + "\n"
-MORE = LONG.replace("many", "more")
-# A document before and after an edit, the chunks of each change, and the texts to embed again.
-EDITS: dict[str, tuple[str, str, str, int]] = {
-    "a word": (SECTIONS, SECTIONS.replace("Two", "Six"), "1 changed", 1),
-    "words": (SECTIONS, re.sub("One|Two", "More", SECTIONS), "1 changed, 1 changed, 1 moved", 2),
-    "an added section": (
-        SECTIONS,
-        SECTIONS.replace("## B", "## D\n\nE.\n\n## B"),
-        "1 added, 2 moved",
-        1,
-    ),
-    "a moved section": (
-        "# A\n\nB.\n\n# C\n\nD.\n",
-        "# C\n\nD.\n\n# A\n\nB.\n",
-        "1 moved, 1 moved",
-        0,
-    ),
-    "a heading": (SECTIONS, SECTIONS.replace("# A\n", "# An\n"), "1 changed, 2 embedding", 3),
-    "another text": (SECTIONS, "Else.\n", "3 changed", 1),
-    "a longer text": (LONG, LONG + MORE, "1 changed, 2 added", 3),
-    "a shorter text": (LONG + MORE, LONG, "1 changed, 2 removed", 1),
-}
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_an_edit_has_its_name_and_its_cost(name: str) -> None:
-    before, after, kinds, embed = EDITS[name]
-    sides = (snapshot({"a.md": text}, min_tokens=0, overlap=0) for text in (before, after))
-    diff = compare(*sides)
+@each_case("locks", "edits")
+def test_an_edit_has_its_name_and_its_cost(case: Case) -> None:
+    before, after = (
+        snapshot({"a.md": case[side]}, min_tokens=0, overlap=0) for side in ("before", "after")
+    )
+    diff = compare(before, after)
     changes = diff.documents[0].changes
-    assert ", ".join(f"{max(len(c.old), len(c.new))} {c.kind}" for c in changes) == kinds
-    assert diff.embed == embed
+    assert [f"{max(len(c.old), len(c.new))} {c.kind}" for c in changes] == case["changes"]
+    assert diff.embed == case["embed"]
 
 
 def test_documents_are_added_and_removed() -> None:
