@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from chunkast import ChunkConfig, Chunker, ConfigError
+from tests.tables import Case, each_case
 
 FIELDS = tuple(field.name for field in fields(ChunkConfig))
 TEXT = "---\na: 1\n---\n# Title\n\nOne sentence. Another one.\n\n- item\n"
@@ -70,37 +71,26 @@ def test_a_wrong_value_is_a_configuration_error(field: str) -> None:
         assert len(str(why)) <= len(why.field) + 80 + len("=: ") + len(why.allowed)
 
 
+@each_case("config", "messages")
+def test_a_message_has_the_field_the_value_and_what_is_allowed(case: Case) -> None:
+    with pytest.raises(ConfigError, match="^" + re.escape(case["message"])) as caught:
+        Chunker(**case["options"])
+    assert isinstance(caught.value, ValueError)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_tokens": 0}, "max_tokens=0: must be a whole number of at least 1"),
-        ({"max_tokens": 2**63}, "max_tokens=9223372036854775808: must be a whole number of "),
         # What cannot be written out is named by its type.
         ({"max_tokens": HUGE}, "max_tokens=<int>: must be a whole number"),
         ({"model": NoRepr()}, "model=<NoRepr>: must be a model's name"),
-        ({"overlap": 1.0}, "overlap=1.0: must be a fraction of max_tokens"),
-        ({"overlap": 900}, "overlap=900"),
-        ({"packing": "section"}, "packing='section': must be one of 'sections', 'fill'"),
-        ({"scores": {"sentense": 3}}, "scores='sentense': did you mean 'sentence'?"),
-        ({"scores": {"h1": "high"}}, "scores['h1']='high'"),
-        ({"extensions": ("table",)}, "extensions='table': did you mean 'tables'?"),
-        ({"extensions": "tables"}, "extensions='tables'"),
-        ({"protocols": ["xml", "yaml"]}, "protocols=['xml', 'yaml']: must be 'auto' or some of "),
-        ({"max_token": 5}, "max_token=5: no such field; did you mean 'max_tokens'?"),
-        ({"chunk_size": 5, "max_tokens": 6}, "max_tokens=6: max_tokens is given twice"),
         ({"config": ChunkConfig(), "decay": 0.5}, "decay=0.5: give a ChunkConfig or keywords"),
-        (
-            {"config": 512},
-            "config=512: must be a ChunkConfig, or keywords: Chunker(max_tokens=512)",
-        ),
+        ({"config": 512}, "config=512: must be a ChunkConfig, or keywords: Chunker(max_tokens="),
     ],
 )
-def test_a_message_has_the_field_the_value_and_what_is_allowed(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigError, match="^" + re.escape(message)) as caught:
+def test_objects_that_are_no_values_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match="^" + re.escape(message)):
         Chunker(**options)
-    assert isinstance(caught.value, ValueError)
 
 
 def test_aliases_and_values_that_depend_on_the_budget() -> None:
