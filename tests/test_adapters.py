@@ -186,6 +186,7 @@ class TestLangChain:
         store.add_documents(self.splitter().create_documents(["Bread."]))
         assert VerbatimRetriever(retriever=found).invoke("bread") == found.invoke("bread")
 
+    @pytest.mark.slow
     @needs("langchain_qdrant", "stores")
     def test_the_page_leaves_nothing_behind_in_qdrant(self) -> None:
         page = run_page("langchain.md")

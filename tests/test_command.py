@@ -116,7 +116,7 @@ def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
 
 def test_debug_shows_the_log_and_where_an_error_was_raised(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "# A\n\nText.\n", "--debug": "# A\n", "bad/0.md": b"\xff"})
-    write(tmp_path, {f"bad/{number}.md": "# A\n" for number in range(1, 40)})
+    write(tmp_path, {f"bad/{number}.md": "# A\n" for number in range(1, 3)})
     for words, code in (("chunk a.md", 0), ("chunk bad", 1), ("chunk a.md --encoding x", 2)):
         plain = run(*words.split(), cwd=tmp_path)
         assert (plain.returncode, b"debug: " in plain.stderr) == (code, False)
@@ -126,8 +126,6 @@ def test_debug_shows_the_log_and_where_an_error_was_raised(tmp_path: Path) -> No
             assert (b"\nchunkast: debug: Traceback" in shown.stderr) == bool(code)
             assert {*errors(plain.stderr)} <= {*shown.stderr.decode().splitlines()}
             assert bool(code) or b"chunkast: debug: reading a.md\n" in shown.stderr
-    shown = run("chunk", "bad", "--jobs", 2, "--debug", cwd=tmp_path)
-    assert b"\nchunkast: debug: Traceback" in shown.stderr
     # After two dashes it is a file's name; and the log is as it was.
     assert b"debug: " not in run("chunk", "--", "--debug", cwd=tmp_path).stderr
     logger = logging.getLogger("chunkast")
@@ -454,7 +452,12 @@ def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
     files |= {"one/03.md": paragraphs(1500), "one/33.md": b"\xff", "two/39.md": b"\xff"}
     write(tmp_path, {**files, "one/0.md": b"\xff"})
     inputs = ("one", "-", "two", "missing")
-    for words in (["chunk"], ["chunk", "--format", "json"], ["stats", "--format", "json"]):
+    for words in (
+        ["chunk"],
+        ["chunk", "--format", "json"],
+        ["snapshot"],
+        ["stats", "--format", "json"],
+    ):
         alone = run(*words, *inputs, cwd=tmp_path, stdin=GUIDE.encode())
         assert alone.returncode == 1
         assert alone.stdout
@@ -462,6 +465,8 @@ def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
         together = run(*words, *inputs, "--jobs", 3, cwd=tmp_path, stdin=GUIDE.encode())
         assert (together.returncode, together.stdout) == (1, alone.stdout)
         assert errors(together.stderr) == errors(alone.stderr)
+    shown = run("chunk", "one", "--jobs", 2, "--debug", cwd=tmp_path)
+    assert b"\nchunkast: debug: Traceback" in shown.stderr
 
 
 # Statistics and the view

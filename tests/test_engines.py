@@ -213,13 +213,14 @@ class TestRay:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "example"),
     [
         ("duckdb", "duckdb_query.py"),
         ("polars", "polars_frame.py"),
-        pytest.param("ray", "ray_job.py", marks=pytest.mark.slow),
-        pytest.param("pyspark", "spark_job.py", marks=[pytest.mark.slow, needs_java]),
+        ("ray", "ray_job.py"),
+        pytest.param("pyspark", "spark_job.py", marks=needs_java),
     ],
 )
 def test_an_example_keeps_files_of_one_name_apart(

@@ -85,6 +85,7 @@ def test_the_trace_sees_a_download_that_is_allowed(tmp_path: Path) -> None:
     assert attempts > 0
 
 
+@pytest.mark.slow
 def test_no_command_and_no_encoding_uses_the_network(tmp_path: Path) -> None:
     tools = [{"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}]
     write(tmp_path, {f"docs/{n}.md": f"# Part {n}\n\nSome words of it.\n" for n in range(12)})

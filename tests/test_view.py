@@ -261,6 +261,7 @@ def expected_bands(shown: View, number: int) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arabic.md", "mixed-line-ends.md"])
 def test_the_slider_changes_the_bands(browser: Browser, name: str) -> None:
     shown = view((DOCUMENTS / name).read_bytes().decode(), budgets=(30, 120, 400))
@@ -277,6 +278,7 @@ def test_the_slider_changes_the_bands(browser: Browser, name: str) -> None:
         assert browser.run("document.getElementById('summary').textContent").startswith(size)
 
 
+@pytest.mark.slow
 def test_a_hostile_document_runs_nothing(browser: Browser) -> None:
     shown = view(HOSTILE)
     browser.show(shown)
@@ -291,6 +293,7 @@ def test_a_hostile_document_runs_nothing(browser: Browser) -> None:
     )
 
 
+@pytest.mark.slow
 def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> None:
     shown = view(GUIDE)
     browser.show(shown)
@@ -313,6 +316,7 @@ def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> 
     )
 
 
+@pytest.mark.slow
 def test_a_phone_scrolls_in_one_direction_only(browser: Browser) -> None:
     browser.window(390, 844)
     text = (DOCUMENTS / "wide-tables.md").read_text(encoding="utf-8")

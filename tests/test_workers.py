@@ -69,12 +69,13 @@ def ran(folder: Path, code: str, way: str = "file") -> subprocess.CompletedProce
     )
 
 
+@SLOW
 @pytest.mark.parametrize(
     ("first", "way"),
     [
         ("thread", "file"),
-        *(pytest.param("spawn", way, marks=SLOW) for way in ("file", "stdin", "-c")),
-        pytest.param("forkserver", "file", marks=[SLOW, posix]),
+        *(("spawn", way) for way in ("file", "stdin", "-c")),
+        pytest.param("forkserver", "file", marks=posix),
     ],
 )
 def test_a_program_without_a_guard_runs_once(tmp_path: Path, first: str, way: str) -> None:
@@ -82,24 +83,25 @@ def test_a_program_without_a_guard_runs_once(tmp_path: Path, first: str, way: st
     assert (done.returncode, done.stdout, done.stderr) == (0, "begins\nends\n", "")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "says"),
-    [
-        ("words", 'function or class of the main program, .*write `if __name__ == "__main__":`'),
-        ("lambda text: len(text)", "cannot be sent to other processes"),
-    ],
-)
-def test_what_other_processes_cannot_have_is_one_error(
-    tmp_path: Path, encoding: str, says: str
-) -> None:
-    if encoding == "words":  # With a guard, they can.
-        done = ran(tmp_path, program(FIRST["spawn"], encoding, GUARD))
-        assert (done.returncode, done.stderr, done.stdout[-5:]) == (0, "", "ends\n")
-    done = ran(tmp_path, program(FIRST["spawn"], encoding))
+@SLOW
+def test_a_function_of_the_main_program_needs_a_guard(tmp_path: Path) -> None:
+    done = ran(tmp_path, program(FIRST["spawn"], "words", GUARD))
+    assert (done.returncode, done.stderr, done.stdout[-5:]) == (0, "", "ends\n")
+    done = ran(tmp_path, program(FIRST["spawn"], "words"))
     assert (done.returncode, done.stdout) == (1, "begins\n")
-    assert done.stderr.count("Error: ") == 1 or encoding != "words"
-    last = done.stderr.strip().splitlines()[-1]
-    assert re.match(f"chunkast.errors.ConfigError: workers=2: .*{says}", last)
+    assert done.stderr.count("Error: ") == 1
+    assert re.match(
+        "chunkast.errors.ConfigError: workers=2: .*function or class of the main program, "
+        '.*write `if __name__ == "__main__":`',
+        done.stderr.splitlines()[-1],
+    )
+
+
+def test_what_other_processes_cannot_have_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiprocessing, "get_start_method", lambda **_: "spawn")
+    chunker = Chunker(encoding=lambda text: len(text.split()))
+    with pytest.raises(ConfigError, match=r"workers=2: .*cannot be sent to other processes"):
+        chunker.chunk_batch(["One.", "Two."], workers=2)
 
 
 def in_a_pool(_number: int) -> str:
@@ -172,6 +174,7 @@ def dying(text: str) -> int:
     return len(text)
 
 
+@SLOW
 @posix
 def test_a_process_that_dies_costs_its_document_alone() -> None:
     bad = {4: "Kill", 5: "Kill", 20: "Exit"}
