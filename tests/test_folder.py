@@ -45,6 +45,13 @@ def flat(pairs: Pairs) -> list[dict[str, Any]]:
     return [chunk.to_dict() for _, chunks in pairs for chunk in chunks or ()]
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, a new one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @each_case("command", "folders")
 def test_it_yields_what_the_command_prints(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,10 +77,9 @@ def test_it_yields_what_the_command_prints(
         assert {(chunk.source or "").split("#cell")[0] for chunk in chunks or ()} <= {name}
 
 
-def test_it_yields_what_load_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, FILES)
-    monkeypatch.chdir(tmp_path)
-    run("chunk", ".", "--max-tokens", 30, "--overlap", 0, "-o", "all.parquet", cwd=tmp_path)
+def test_it_yields_what_load_reads(here: Path) -> None:
+    write(here, FILES)
+    run("chunk", ".", "--max-tokens", 30, "--overlap", 0, "-o", "all.parquet", cwd=here)
     chunks = [chunk for _, chunks in CHUNKER.chunk_folder(".") for chunk in chunks or ()]
     assert list(load("all.parquet")) == chunks
 
@@ -86,11 +92,8 @@ BAD: dict[str, str | bytes] = {
 }
 
 
-def test_a_document_that_cannot_be_read_is_reported_and_left_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, BAD)
-    monkeypatch.chdir(tmp_path)
+def test_a_document_that_cannot_be_read_is_reported_and_left_open(here: Path) -> None:
+    write(here, BAD)
     told: list[tuple[str, BaseException]] = []
     found = list(
         CHUNKER.chunk_folder("docs", on_error=lambda name, error: told.append((name, error)))
@@ -106,16 +109,13 @@ def test_a_document_that_cannot_be_read_is_reported_and_left_open(
     assert left == [pair for pair in found if pair[1] is not None]
 
 
-def test_an_error_of_the_own_counter_is_that_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_the_own_counter_is_that_documents(here: Path) -> None:
     def count(text: str) -> int:
         if "bad" in text:
             raise ZeroDivisionError(text)
         return len(text.split())
 
-    write(tmp_path, {"a.md": "Some bad words.", "b.md": "Some words."})
-    monkeypatch.chdir(tmp_path)
+    write(here, {"a.md": "Some bad words.", "b.md": "Some words."})
     told: dict[str, BaseException] = {}
     found = dict(Chunker(max_tokens=9, encoding=count).chunk_folder(".", on_error=told.__setitem__))
     assert found["a.md"] is None
@@ -124,10 +124,9 @@ def test_an_error_of_the_own_counter_is_that_documents(
 
 
 def test_a_folder_that_cannot_be_read_is_open_as_a_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, FILES)
-    monkeypatch.chdir(tmp_path)
+    write(here, FILES)
     scan = os.scandir
 
     def refused(path: str) -> Any:  # even for root
@@ -141,25 +140,21 @@ def test_a_folder_that_cannot_be_read_is_open_as_a_whole(
     assert [name for name, chunks in found.items() if chunks is None] == ["docs/deep"] == [*told]
 
 
-def test_a_folder_without_documents_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, {"docs/x.html": "x"})
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_without_documents_is_an_error(here: Path) -> None:
+    write(here, {"docs/x.html": "x"})
     with pytest.raises(SourceError, match=r"docs: no file to chunk in this folder \(\.md "):
         list(CHUNKER.chunk_folder("docs"))
     told: dict[str, BaseException] = {}
     assert list(CHUNKER.chunk_folder("docs", on_error=told.__setitem__)) == [("docs", None)]
     assert [*told] == ["docs"]
     # A link whose file is gone: a link has the name of its file.
-    (tmp_path / "docs" / "link.md").symlink_to("gone.md")
+    (here / "docs" / "link.md").symlink_to("gone.md")
     found = CHUNKER.chunk_folder("docs", on_error=told.__setitem__)
     assert list(found) == [("docs/gone.md", None)]
 
 
-def test_wrong_arguments_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, FILES)
-    monkeypatch.chdir(tmp_path)
+def test_wrong_arguments_are_told_at_once(here: Path) -> None:
+    write(here, FILES)
     with pytest.raises(SourceError, match="none: no such folder"):
         CHUNKER.chunk_folder("none")
     with pytest.raises(SourceError, match="no such folder"):
