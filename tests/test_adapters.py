@@ -205,13 +205,16 @@ class TestLlamaIndex:
 
         return ChunkastNodeParser(**{"max_tokens": BUDGET, **options})
 
-    def test_nodes_are_slices_with_their_positions(self) -> None:
+    def document(self, text: str, **fields: Any) -> Any:
         from llama_index.core import Document
 
+        return Document(text=text, **fields)
+
+    def test_nodes_are_slices_with_their_positions(self) -> None:
         parser = self.parser(sections=True, overlap=0)
         assert repr(parser) == "ChunkastNodeParser(max_tokens=60, overlap=0, sections=True)"
         for name, text in TEXTS.items():
-            nodes = parser.get_nodes_from_documents([Document(text=text, id_=name)])
+            nodes = parser.get_nodes_from_documents([self.document(text, id_=name)])
             assert "".join(text.split()) == "".join("".join(node.text.split()) for node in nodes)
             for node in nodes:
                 start = node.start_char_idx
@@ -221,10 +224,9 @@ class TestLlamaIndex:
             assert nodes[0].id_ == CHUNKER.chunk(text, name)[0].id
 
     def test_every_way_in_gives_the_same(self) -> None:
-        from llama_index.core import Document
         from llama_index.core.ingestion import IngestionPipeline
 
-        parser, documents = self.parser(), [Document(text=SAME, id_="a"), Document(text=TABLE)]
+        parser, documents = self.parser(), [self.document(SAME, id_="a"), self.document(TABLE)]
         expected = [node.to_dict() for node in parser.get_nodes_from_documents(documents)]
         pipeline = IngestionPipeline(transformations=[parser])
         loaded = type(parser).from_dict(json.loads(parser.to_json()))
@@ -238,10 +240,9 @@ class TestLlamaIndex:
             assert [node.to_dict() for node in nodes] == expected
 
     def test_what_is_embedded_has_the_context(self) -> None:
-        from llama_index.core import Document
         from llama_index.core.schema import MetadataMode
 
-        shown = Document(text=TABLE, metadata={"title": "Shop", "path": "x"})
+        shown = self.document(TABLE, metadata={"title": "Shop", "path": "x"})
         shown.excluded_embed_metadata_keys = ["path"]
         node = self.parser().get_nodes_from_documents([shown])[-1]
         embedded = node.get_content(MetadataMode.EMBED)
@@ -256,13 +257,13 @@ class TestLlamaIndex:
         assert "bread" not in node.get_content(MetadataMode.EMBED)
         # Braces in a frame are not fields of the template.
         fence = "```{python} {a}\nx = {}\n\n" + "y = {1: 2}\n\n" * 60 + "```\n"
-        for node in self.parser().get_nodes_from_documents([Document(text=fence)]):
+        for node in self.parser().get_nodes_from_documents([self.document(fence)]):
             assert "```{python} {a}\n" in node.get_content(MetadataMode.EMBED)
         shown.metadata["title"] = "word " * BUDGET
         with pytest.raises(ConfigError, match=r"max_tokens=60: the metadata of document '"):
             self.parser().get_nodes_from_documents([shown])
         # A title is no frame, and without either there is no metadata to show.
-        [plain] = self.parser().get_nodes_from_documents([Document(text="# Title\n\nText.")])
+        [plain] = self.parser().get_nodes_from_documents([self.document("# Title\n\nText.")])
         assert plain.get_content(MetadataMode.EMBED) == "# Title\n\nText."
 
     @given(
@@ -273,12 +274,11 @@ class TestLlamaIndex:
     def test_the_budget_holds_with_metadata_and_after_a_store(
         self, text: str, budget: int, title: str
     ) -> None:
-        from llama_index.core import Document
         from llama_index.core.schema import MetadataMode, TextNode
 
         # LlamaIndex hashes a document's text as UTF-8 itself.
         text = text.encode(errors="replace").decode()
-        document = Document(text=text, id_="a.md", metadata={"title": title, "hidden": "x " * 99})
+        document = self.document(text, id_="a.md", metadata={"title": title, "hidden": "x " * 99})
         document.excluded_embed_metadata_keys = document.excluded_llm_metadata_keys = ["hidden"]
         count = CHUNKER.counter.count
         try:
@@ -295,7 +295,7 @@ class TestLlamaIndex:
                 assert count(content) <= budget or regex.fullmatch(r"\s*\X\s*", node.text)
 
     def test_each_text_is_embedded_once(self) -> None:
-        from llama_index.core import Document, MockEmbedding
+        from llama_index.core import MockEmbedding
         from llama_index.core.storage.kvstore import SimpleKVStore
 
         from chunkast.adapters.llama_index import EmbedOnce
@@ -311,7 +311,7 @@ class TestLlamaIndex:
                 return self._get_text_embeddings(texts)
 
         def nodes_of(*texts: str) -> Any:
-            return self.parser()([Document(text=text, id_=str(n)) for n, text in enumerate(texts)])
+            return self.parser()([self.document(text, id_=str(n)) for n, text in enumerate(texts)])
 
         step = EmbedOnce(embed_model=Recorder(embed_dim=2))
         nodes = [*step(nodes_of(TABLE, TABLE))]
@@ -342,13 +342,16 @@ class TestHaystack:
 
         return ChunkastDocumentSplitter(**{"max_tokens": BUDGET, **options})
 
-    def test_documents_are_the_chunks(self) -> None:
+    def document(self, content: str | None, **fields: Any) -> Any:
         from haystack import Document
 
+        return Document(content=content, **fields)
+
+    def test_documents_are_the_chunks(self) -> None:
         splitter = self.splitter(sections=True)
         first, *_ = repr(splitter).splitlines()
         assert first == "ChunkastDocumentSplitter(max_tokens=60, sections=True)"
-        given = [Document(content=text, meta={"file_path": n}) for n, text in TEXTS.items()]
+        given = [self.document(text, meta={"file_path": n}) for n, text in TEXTS.items()]
         found = splitter.run(given)["documents"]
         for part, chunk in zip(found, CHUNKS, strict=True):
             assert (part.id, part.content) == (chunk.id, chunk.text)
@@ -362,11 +365,9 @@ class TestHaystack:
 
     @pytest.mark.parametrize("key", ["file_path", "url", "source"])
     def test_ids_survive_an_edit(self, key: str) -> None:
-        from haystack import Document
-
         def run(text: str, author: str = "me") -> list[dict[str, Any]]:
             meta = {key: "a.md", "author": author, "later": "b.md"}
-            found = self.splitter().run([Document(content=text, meta=meta)])["documents"]
+            found = self.splitter().run([self.document(text, meta=meta)])["documents"]
             return [{"id": part.id, **json.loads(json.dumps(part.meta))} for part in found]
 
         before, after = run(TABLE), run("# First\n\nA line.\n\n" + TABLE)
@@ -379,7 +380,7 @@ class TestHaystack:
         assert (others.moved, others.embed) == (ids, ())
 
     def test_a_saved_pipeline_embeds_the_context(self) -> None:
-        from haystack import Document, Pipeline
+        from haystack import Pipeline
         from haystack.components.embedders import MockDocumentEmbedder
 
         pipeline = Pipeline()
@@ -400,7 +401,7 @@ class TestHaystack:
         )
         pipeline.add_component("embedder", embedder)
         pipeline.connect("splitter", "embedder")
-        pipeline.run({"splitter": {"documents": [Document(content=TABLE)]}})
+        pipeline.run({"splitter": {"documents": [self.document(TABLE)]}})
         chunker = Chunker(max_tokens=BUDGET, overlap=0)
         assert seen == [chunk.embed_text for chunk in chunker.chunk(TABLE)]
         assert seen[-1].startswith("Guide > Prices\n\n| item | price |\n")
@@ -411,10 +412,8 @@ class TestHaystack:
         assert found.meta["source_id"] == "docs/huts.md"
 
     def test_what_cannot_be_split_is_named(self) -> None:
-        from haystack import Document
-
-        assert self.splitter().run([Document(content="")]) == {"documents": []}
+        assert self.splitter().run([self.document("")]) == {"documents": []}
         with pytest.raises(ValueError, match="document x has no text"):
-            self.splitter().run([Document(id="x", content=None)])
+            self.splitter().run([self.document(None, id="x")])
         with pytest.raises(ConfigError, match="split_length"):
             self.splitter(split_length=3)

@@ -26,7 +26,6 @@ from tokenizers import (
 )
 
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
-from chunkast.cli.main import main
 from chunkast.identity.fingerprint import config_values
 from chunkast.tokens import index_of, resolve_counter
 from tests.checks import check_promises
@@ -312,17 +311,13 @@ def test_a_budget_that_is_not_known_yet() -> None:
         ChunkConfig(max_tokens="models")  # type: ignore[arg-type]
 
 
-def test_reserved_tokens_on_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_reserved_tokens_on_the_command_line(tmp_path: Path) -> None:
     write(tmp_path, {"guide.md": TEXT})
     arguments = ["guide.md", "--max-tokens", "70", "--reserve-tokens", "12"]
-    assert main(["chunk", *arguments, "-q"]) == 0
-    chunks = records(capsys.readouterr().out.encode())
+    chunks = records(run("chunk", *arguments, cwd=tmp_path).stdout)
     assert max(chunk["embed_token_count"] for chunk in chunks) <= 58
-    assert main(["stats", *arguments, "--format", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    done = run("stats", *arguments, "--format", "json", cwd=tmp_path)
+    report = json.loads(done.stdout)
     assert (report["max_tokens"], report["reserve_tokens"], report["model"]) == (70, 12, None)
-    assert main(["stats", *arguments]) == 0
-    assert "tokens, 12 of them reserved" in capsys.readouterr().out
+    done = run("stats", *arguments, cwd=tmp_path)
+    assert b"tokens, 12 of them reserved" in done.stdout
