@@ -58,6 +58,7 @@ def test_a_long_text_counts_as_tiktoken_counts_it(name: str, text: str) -> None:
     assert count_tokens(text, name) == encode(name, text)
 
 
+@pytest.mark.slow
 def test_white_space_that_tiktoken_cannot_take() -> None:
     assert count_tokens("x" + " " * 1_000_000 + "x", "o200k_base") > 7_000
 
