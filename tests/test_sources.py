@@ -13,6 +13,7 @@ import pytest
 
 from chunkast.index import Store
 from tests.command import errors, refused, run, sources, write
+from tests.tables import Case, each_case
 
 FILES: dict[str, str | bytes] = {
     name: f"# {name}\n\nText of {name}.\n"
@@ -81,18 +82,9 @@ def test_every_command_names_documents_alike(tmp_path: Path) -> None:
         (cwd / "chunks.db").unlink()
 
 
-@pytest.mark.parametrize(
-    ("given", "names", "root"),
-    [
-        (["../notes/a.md"], ["a.md"], "../notes"),
-        (["../src/ch01/b.md"], ["b.md"], "../src/ch01"),
-        (["../src/ch01", "../notes"], ["notes/a.md", "src/ch01/b.md", "src/ch01/c.md"], ""),
-        (["x.md", "../notes/a.md"], ["here/x.md", "notes/a.md"], ""),
-    ],
-)
-def test_files_outside_are_named_by_the_folder_that_all_are_in(
-    tmp_path: Path, given: list[str], names: list[str], root: str
-) -> None:
+@each_case("command", "outside")
+def test_files_outside_are_named_by_the_folder_that_all_are_in(case: Case, tmp_path: Path) -> None:
+    given, names, root = case["given"], case["sources"], case["root"]
     write(tmp_path, {**FILES, "here/x.md": "x"})
     here = tmp_path / "here"
     which = "it is" if len(given) == 1 else "an input is"
@@ -176,18 +168,19 @@ def test_what_is_named_is_taken_although_it_is_ignored(tmp_path: Path) -> None:
     assert run("chunk", ".", cwd=tmp_path).returncode == 1
 
 
-def test_include_and_exclude(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "src/x.rst": "x", "src/ch01/y.rst": "y", "src/z.txt": "z"})
-    for options, names in (
-        (["--exclude", "ch01"], ["src/a.md", "src/ch02/b.md", "src/z.txt"]),
-        (["--exclude", "/src/ch0?/b.md", "--exclude", "*.txt"], ["src/a.md", "src/ch01/c.md"]),
-        (["--include", "*.rst"], ["src/ch01/y.rst", "src/x.rst"]),
-        (["--include", "src/*.rst", "--include", "a.md"], ["src/a.md", "src/x.rst"]),
-        (["--include", "*.rst", "--exclude", "ch01/"], ["src/x.rst"]),
-    ):
-        for typed in ("src", "src/**"):
-            done = run("chunk", typed, *options, cwd=tmp_path)
-            assert (done.returncode, sources(done.stdout)) == (0, names)
+FORMATS: dict[str, str | bytes] = {"src/x.rst": "x", "src/ch01/y.rst": "y", "src/z.txt": "z"}
+
+
+@each_case("command", "patterns")
+def test_files_are_included_and_excluded_by_patterns(case: Case, tmp_path: Path) -> None:
+    write(tmp_path, FILES | FORMATS)
+    for typed in ("src", "src/**"):
+        done = run("chunk", typed, *case["name"].split(), cwd=tmp_path)
+        assert (done.returncode, sources(done.stdout)) == (0, case["sources"])
+
+
+def test_patterns_and_paths_that_are_named(tmp_path: Path) -> None:
+    write(tmp_path, FILES | FORMATS)
     # Also what the shell has expanded is excluded; it is taken whatever is included.
     done = run("chunk", "src/a.md", "src/z.txt", "--exclude", "*.txt", cwd=tmp_path)
     assert sources(done.stdout) == ["src/a.md"]
