@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -13,17 +12,11 @@ import pytest
 from chunkast import Chunk, Chunker, ConfigError, SourceError, load
 from tests.command import records, run, write
 from tests.tables import Case, each_case
+from tests.test_documents import notebook
 
 CHUNKER = Chunker(max_tokens=30, overlap=0)
-NOTEBOOK = json.dumps(
-    {
-        "nbformat": 4,
-        "metadata": {},
-        "cells": [
-            {"id": name, "cell_type": "markdown", "source": f"# {name}\n\nText of {name}.\n"}
-            for name in ("one", "two")
-        ],
-    }
+NOTEBOOK = notebook(
+    *(("markdown", f"# {name}\n\nText of {name}.\n", name) for name in ("one", "two"))
 )
 FILES: dict[str, str | bytes] = {
     "docs/b.md": "# B\n\nText of B.\n\n## More\n\nMore of B.\n",
