@@ -59,6 +59,10 @@ def read(found: Any) -> list[Chunk]:
     ]
 
 
+def ordered(chunks: list[Chunk]) -> list[Chunk]:
+    return sorted(chunks, key=lambda chunk: (chunk.source, chunk.index))
+
+
 @pytest.fixture(scope="module")
 def expected() -> list[Chunk]:
     return list(CHUNKER.iter_chunks(MANY.items()))
@@ -195,7 +199,7 @@ class TestSpark:
         assert [field.type for field in found.schema if not pa.types.is_list(field.type)] == [
             field.type for field in CHUNK_SCHEMA if not pa.types.is_list(field.type)
         ]
-        assert read(found) == sorted(expected, key=lambda chunk: (chunk.source, chunk.index))
+        assert read(found) == ordered(expected)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
@@ -207,10 +211,7 @@ class TestRay:
             chunk_table, batch_format="pyarrow", batch_size=60, fn_kwargs={"config": CONFIG}
         )
         found = read(pa.concat_tables(ray.get(chunks.to_arrow_refs())))
-        key = ("source", "index")
-        assert sorted(found, key=lambda chunk: [getattr(chunk, name) for name in key]) == sorted(
-            expected, key=lambda chunk: [getattr(chunk, name) for name in key]
-        )
+        assert ordered(found) == ordered(expected)
 
 
 @pytest.mark.slow
