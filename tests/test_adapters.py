@@ -327,6 +327,7 @@ class TestLlamaIndex:
         for node in nodes:
             assert node.embedding == [float(len(node.get_content("embed"))), 1.0]
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
     def test_the_page_keeps_the_other_files(self) -> None:
         pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs chunkast[stores]")

@@ -190,7 +190,7 @@ def test_links(tmp_path: Path, argument: str) -> None:
 
 
 @posix
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_pipe_is_read_once_and_here(tmp_path: Path, jobs: int) -> None:
     # As the shell's <(command) gives it: no worker process can open it.
     write(tmp_path, {f"docs/{n}.md": "a\n" for n in range(50)})

@@ -221,6 +221,7 @@ def test_copies_in_other_processes(folder: Path) -> None:
         assert chunker.chunk_batch(texts, workers=2) == alone
 
 
+@pytest.mark.slow
 def test_no_threads_are_started(folder: Path) -> None:
     code = (
         "import os, sys; from chunkast import Chunker\n"

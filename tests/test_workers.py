@@ -203,6 +203,11 @@ def texts_with(bad: Mapping[int, str]) -> list[str]:
     return [f"{text}# Last\n\n{bad.get(number, 'Good')}" for number, text in enumerate(TEXTS)]
 
 
+def test_two_processes_give_what_one_gives() -> None:
+    chunker, texts = Chunker(encoding=len), texts_with({})[:12]
+    assert chunker.chunk_batch(texts, SOURCES[:12], 2) == chunker.chunk_batch(texts, SOURCES[:12])
+
+
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
 def test_a_document_that_fails_costs_itself_alone(workers: int) -> None:
     told: dict[int, tuple[str | None, BaseException]] = {}
