@@ -274,11 +274,12 @@ class TestLlamaIndex:
     def test_the_budget_holds_with_metadata_and_after_a_store(
         self, text: str, budget: int, title: str
     ) -> None:
+        from llama_index.core import Document
         from llama_index.core.schema import MetadataMode, TextNode
 
         # LlamaIndex hashes a document's text as UTF-8 itself.
         text = text.encode(errors="replace").decode()
-        document = self.document(text, id_="a.md", metadata={"title": title, "hidden": "x " * 99})
+        document = Document(text=text, id_="a.md", metadata={"title": title, "hidden": "x " * 99})
         document.excluded_embed_metadata_keys = document.excluded_llm_metadata_keys = ["hidden"]
         count = CHUNKER.counter.count
         try:

@@ -60,7 +60,7 @@ def snapshot(texts: dict[str, str], **options: Any) -> Side:
 # Locks
 
 
-SOURCES = st.sets(st.text(max_size=9), max_size=2)
+SOURCES = st.sets(st.text(max_size=9), max_size=3)
 
 
 @given(SOURCES, st.data(), st.sampled_from([b"\n", b"\r\n"]))
