@@ -12,74 +12,27 @@ from chunkast import Chunker, locate_quote, validate_quote
 from chunkast.cli.main import main
 from chunkast.index import Store
 from tests.strategies import markdown
+from tests.tables import cases
 from tests.test_linear import TIME_LIMIT, time_growth
 
-# A quote, a text, and the part of the text that is found, if it is not the whole text.
-FOUND = [
-    ("Run boat.sh now", "Please **Run** `boat.sh` now.", "Run** `boat.sh` now"),
-    ("see the docs for more", "see [the docs](http://x.y/z_(a)) for more", ""),
-    ("a ref link too", "a [ref link][1] too", ""),
-    ("plain [link](x) text", "plain link text", ""),
-    ("an image linked here", "an [![image](a.png)](b 'c') linked here", ""),
-    ("alt text here", "![alt text](a.png) here", "alt text](a.png) here"),
-    ("a note", "a <b>note</b>[^1].", "a <b>note"),
-    ("one two", "one<br/>two", ""),
-    ("Vec<T> holds", "Vec\\<T\\> `holds`", "Vec\\<T\\> `holds"),
-    ("see https://a.b/c now", "see <https://a.b/c> now", ""),
-    ("a_b c", "a\\_b c", ""),
-    ("1. no list", "1\\. no list", ""),
-    ("hard break here", "hard\\\nbreak here", ""),
-    ("don't stop", "They don\u2019t stop.", "don\u2019t stop"),
-    ("\u201cquoted\u201d word", 'a "quoted" word', '"quoted" word'),
-    ("one \u2014 two", "one - two", ""),
-    ("1\u20132 litres", "take 1-2 litres", "1-2 litres"),
-    ("wait\u2014what", "wait--what", ""),
-    ("wait - what", "wait\u2014what", ""),
-    ("Fish & chips\u2014good", "Fish &amp; chips&mdash;good", ""),
-    ("don't go", "don&#39;t&nbsp;go", ""),
-    ("tea & cof\u00e9", "tea & cof&eacute;", ""),
-    ("10 km away", "10\u00a0**km** away", ""),
-    ("co-operate soon", "co\u2011op\u00aderate soon", ""),
-    ("first line goes on", "> first line\n> goes on", "first line\n> goes on"),
-    ("first line goes on", ">first line\n>goes on", "first line\n>goes on"),
-    ("> first line\n> goes on", "first line goes on", ""),
-    ("one two three", "- one\n- two\n- three", "one\n- two\n- three"),
-    ("do this then that", "- [x] do this\n- [ ] then that", "do this\n- [ ] then that"),
-    ("#### Run it", "# A\n\n### Run it", "Run it"),
-    ("A cell and B", "| A cell | and B |", "A cell | and B"),
-    ("Carry two ... soup", "Carry two litres.\n\nHuts sell soup.", "Carry two litres.\n\nHuts sell soup"),
-    ("two [\u2026] soup...", "It has two. Carry two litres.\n\nHuts sell soup", "two litres.\n\nHuts sell soup"),
-]  # fmt: skip
 
-
-@pytest.mark.parametrize(("quote", "text", "found"), FOUND)
+@cases("spoken_quotes", "found")
 def test_a_quote_is_found_as_models_repeat_it(quote: str, text: str, found: str) -> None:
     [place] = locate_quote(quote, text)
-    assert (text[place.start_index : place.end_index], place.verbatim) == (found or text, False)
+    assert (text[place.start_index : place.end_index], place.verbatim) == (found, False)
     assert locate_quote(quote, text, strict=True) == ()
     assert not validate_quote(quote, text)
     [same] = locate_quote(quote, Chunker().chunk(f"# A\n\n{text}\n", "a.md"))
     assert (same.start_index, same.verbatim) == (place.start_index + 5, False)
 
 
-@pytest.mark.parametrize(
-    ("quote", "text"),
-    [
-        ("\u00e9", "e\u0301"),
-        ("maxtokens", "max_tokens"),
-        ("max tokens", "max_tokens"),
-        ("are Red", "are red"),
-        ("x > 5", "x = 5"),
-        ("2*3", "23"),
-        ("Carry soup", "Carry two litres of soup"),
-        ("soup ... Carry", "Carry soup"),
-        ("**", "a * b"),
-        ("...", "a"),
-        ("one ... two", f"one {'x' * 3_000} two"),
-    ],
-)
+@cases("spoken_quotes", "not found")
 def test_letters_and_order_must_match(quote: str, text: str) -> None:
     assert locate_quote(quote, text) == ()
+
+
+def test_only_so_much_text_may_be_left_out() -> None:
+    assert locate_quote("one ... two", f"one {'x' * 3_000} two") == ()
 
 
 def test_every_document_is_searched_and_exact_places_come_alone(
