@@ -1,19 +1,50 @@
-"""A real server that embeds texts as OpenAI's does, with answers that can be made wrong."""
+"""Embed texts: with a function, or a real server that answers as OpenAI's does, or wrongly."""
 
 from __future__ import annotations
 
 import json
+import math
+import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.test_vectors import vector_of
+from chunkast.text.hashes import content_hash
 
-__all__ = ("Served", "serving")
+__all__ = ("SIZE", "Embed", "Served", "serving", "vector_of")
 
+SIZE = 6
 Answer = Callable[[list[str]], Any]
+
+
+def vector_of(text: str) -> list[float]:
+    """Return a vector of length 1 that depends on the words; single precision can store it."""
+    numbers = [byte - 127.5 for byte in sha256(content_hash(text).encode()).digest()[:SIZE]]
+    unit = (number / math.hypot(*numbers) for number in numbers)
+    return list(struct.unpack(f"{SIZE}f", struct.pack(f"{SIZE}f", *unit)))
+
+
+class Embed:
+    """Embeds texts, and keeps the batches; ``fail_after`` is the number of them that succeed."""
+
+    def __init__(self, fail_after: int | None = None) -> None:
+        self.batches: list[list[str]] = []
+        self._fail_after = fail_after
+
+    def __call__(self, texts: list[str]) -> list[list[float]]:
+        if self._fail_after == len(self.batches):
+            raise OSError("no such host")
+        assert type(texts) is list
+        assert 1 <= len(texts) == len(set(texts))
+        self.batches.append(texts)
+        return [vector_of(text) for text in texts]
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for batch in self.batches for text in batch]
 
 
 def _answer(texts: list[str]) -> Any:

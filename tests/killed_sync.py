@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from chunkast.stores import sync
-from tests.test_stores import Documents, Embed, assert_same, chunked, fresh
+from tests.embedding_server import Embed
+from tests.test_stores import Documents, assert_same, chunked, fresh
 from tests.vector_stores import STORES, Rows, Store, start_postgres
 
 BATCH = 8

@@ -10,7 +10,8 @@ import pytest
 from chunkast import ConfigError
 from chunkast.stores import ChromaTarget, SyncError, SyncReport, sync
 from chunkast.testing.contract import check_target
-from tests.test_stores import Embed, assert_same, chunked, fresh
+from tests.embedding_server import Embed
+from tests.test_stores import assert_same, chunked, fresh
 from tests.vector_stores import read_collection
 
 chromadb = pytest.importorskip("chromadb", reason="needs chunkast[chroma]")

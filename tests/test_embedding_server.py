@@ -19,8 +19,8 @@ import pytest
 from chunkast import ChunkastWarning, ConfigError, StoreError
 from chunkast.index import EmbeddingServer, Store, query_vector
 from tests.command import command, environment, errors, posix, run, write
-from tests.embedding_server import Served, serving
-from tests.test_vectors import CHUNKER, GUIDE, HUTS, assert_complete, vector_of
+from tests.embedding_server import Served, serving, vector_of
+from tests.test_vectors import CHUNKER, GUIDE, HUTS, assert_complete
 
 TEXTS = ["One.", "Two.", "Three."]
 
@@ -121,7 +121,7 @@ def test_a_wrong_answer_is_an_error(served: Served, answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "embedding", [None, [1.0], [float("nan")] * 8, [float("inf")] * 8, "12345678"]
+    "embedding", [None, [1.0], [float("nan")] * 6, [float("inf")] * 6, "123456"]
 )
 def test_vectors_of_another_kind_are_not_stored(served: Served, embedding: Any) -> None:
     with Store(":memory:", create=True) as store:
@@ -164,7 +164,7 @@ def test_a_query_is_embedded_or_searched_by_words(served: Served) -> None:
         with pytest.warns(ChunkastWarning, match="words alone: http.*HTTP 500"):
             assert query_vector(store, "soup", url=served.url) is None
         served.answer = lambda _: {"data": [{"index": 0, "embedding": [1.0]}]}
-        with pytest.warns(ChunkastWarning, match="words alone: .* 1 numbers; the store has 8"):
+        with pytest.warns(ChunkastWarning, match="words alone: .* 1 numbers; the store has 6"):
             assert query_vector(store, "soup", url=served.url) is None
 
 

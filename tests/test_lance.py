@@ -12,7 +12,8 @@ import pytest
 
 from chunkast import ConfigError
 from chunkast.stores import LanceTarget, SyncError, SyncReport, sync
-from tests.test_stores import Embed, assert_same, chunked, fresh
+from tests.embedding_server import Embed
+from tests.test_stores import assert_same, chunked, fresh
 from tests.vector_stores import STORES
 
 lancedb = pytest.importorskip("lancedb", reason="needs chunkast[lancedb]")

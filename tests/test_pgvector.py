@@ -10,7 +10,8 @@ import pytest
 
 from chunkast import ConfigError
 from chunkast.stores import PgvectorTarget, SyncError, SyncReport, sync
-from tests.test_stores import Embed, assert_same, chunked, fresh
+from tests.embedding_server import Embed
+from tests.test_stores import assert_same, chunked, fresh
 from tests.vector_stores import postgres, read_table
 
 psycopg = pytest.importorskip("psycopg", reason="needs chunkast[pgvector]")

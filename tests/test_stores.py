@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -11,8 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from hashlib import sha256
-from operator import eq
+from operator import eq, itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,11 +26,12 @@ from chunkast import (
     MissingPackageError,
     SourceError,
     StoreError,
-    normalize_text,
 )
 from chunkast.stores import QdrantTarget, SyncError, SyncReport, sync
 from chunkast.testing.contract import check_target
 from tests.command import environment, linux, records, write
+from tests.embedding_server import Embed, vector_of
+from tests.tables import table
 from tests.test_folder import NOTEBOOK
 from tests.test_plans import edited_folders
 from tests.vector_stores import OTHERS, STORES, Rows, Store
@@ -43,30 +42,6 @@ qdrant_client = pytest.importorskip("qdrant_client", reason="needs chunkast[qdra
 
 CHUNKER = Chunker(max_tokens=24, min_tokens=0, overlap=0)
 Documents = list[tuple[str, "list[Chunk] | None"]]
-
-
-def vector(text: str) -> list[float]:
-    """A vector of length 1 that depends on the words."""
-    data = sha256(normalize_text(text).encode("utf-8", "replace")).digest()[:6]
-    numbers = [byte - 127.5 for byte in data]
-    return [number / math.hypot(*numbers) for number in numbers]
-
-
-class Embed:
-    """Embeds texts, and keeps the batches that it was called with."""
-
-    def __init__(self) -> None:
-        self.batches: list[list[str]] = []
-
-    def __call__(self, texts: list[str]) -> list[list[float]]:
-        assert type(texts) is list
-        assert 1 <= len(texts) == len(set(texts))
-        self.batches.append(texts)
-        return [vector(text) for text in texts]
-
-    @property
-    def texts(self) -> list[str]:
-        return [text for batch in self.batches for text in batch]
 
 
 def client() -> Any:
@@ -182,54 +157,17 @@ def test_the_contract_finds_what_a_target_gets_wrong(kind: type[QdrantTarget], r
 # Edits
 
 GUIDE = "# Guide\n\nPack light.\n\n## Water\n\nSprings run dry.\n\n## Food\n\nThe hut sells soup.\n"
-BOOK = json.loads(NOTEBOOK)
-FILES: dict[str, str | bytes] = {
-    "docs/guide.md": GUIDE,
-    "docs/huts.md": "# Huts\n\nOpen in June.\n\n## Ridge\n\nTen beds.\n\n## Valley\n\nTwo beds.\n",
-    "docs/book.ipynb": NOTEBOOK,
-}
-EDITS: dict[str, tuple[dict[str, str | bytes | None], SyncReport]] = {
-    "(a) a line inserted at the top": (
-        {"docs/guide.md": f"Read this.\n\n{GUIDE}"},
-        SyncReport(embedded=1, written=1, updated=3, unchanged=5),
-    ),
-    "(b) a word changed": (
-        {"docs/guide.md": GUIDE.replace("dry", "fast")},
-        SyncReport(embedded=1, written=1, updated=1, unchanged=6),
-    ),
-    "(c) a file renamed": (
-        {"docs/guide.md": None, "docs/start/guide.md": GUIDE},
-        SyncReport(written=3, deleted=3, unchanged=5),
-    ),
-    "(d) the first heading renamed": (
-        {"docs/guide.md": GUIDE.replace("# Guide", "# Start", 1)},
-        SyncReport(embedded=3, written=3, deleted=3, unchanged=5),
-    ),
-    "(e) a section added": (
-        {"docs/guide.md": GUIDE.replace("## Food", "## Maps\n\nBring one.\n\n## Food")},
-        SyncReport(embedded=1, written=1, updated=1, unchanged=7),
-    ),
-    "(f) nothing": ({}, SyncReport(unchanged=8)),
-    "(g) one document passed alone": (
-        {"docs/huts.md": None, "docs/book.ipynb": None, "docs/guide.md": GUIDE + "\nAnd tea.\n"},
-        SyncReport(embedded=1, written=1, unchanged=2),
-    ),
-    "(h) a file deleted": ({"docs/huts.md": None}, SyncReport(deleted=3, unchanged=5)),
-    "(i) a notebook that lost a cell": (
-        {"docs/book.ipynb": json.dumps({**BOOK, "cells": BOOK["cells"][:1]})},
-        SyncReport(deleted=1, unchanged=7),
-    ),
-    "(j) a file that cannot be read": ({"docs/huts.md": b"\xff"}, SyncReport(unchanged=5)),
-}
+FILES: dict[str, str] = {row["name"]: row["text"] for row in table("edits", "files")}
+EDITS = table("edits", "edits")
 
 
 @pytest.mark.parametrize("kind", STORES)
-@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("edit", EDITS, ids=itemgetter("name"))
 def test_what_an_edit_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: str, kind: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: dict[str, Any], kind: str
 ) -> None:
     """docs/qdrant.md has this table."""
-    changes, expected = EDITS[edit]
+    expected, alone = SyncReport(**edit["sync"]), edit["alone"]
     write(tmp_path, FILES)
     monkeypatch.chdir(tmp_path)
     store = STORES[kind]("")
@@ -238,12 +176,12 @@ def test_what_an_edit_costs(
     first = sync(target, documents, Embed())
     assert first == SyncReport(embedded=8, written=8)
     before = store.read()
-    for name, text in changes.items():
+    for name, text in edit["changes"].items():
         if text is None:
             (tmp_path / name).unlink()
-    write(tmp_path, {name: text for name, text in changes.items() if text is not None})
+        else:
+            write(tmp_path, {name: text.encode("latin-1")})
     edited = list(CHUNKER.chunk_folder("docs", on_error=lambda *_: None))
-    alone = edit.startswith("(g)")
     for dry in (True, False, False):
         embed = Embed()
         report = sync(
@@ -269,9 +207,10 @@ def test_what_an_edit_costs(
 
 def test_the_manual_has_the_table_of_edits() -> None:
     page = Path(__file__).parents[1] / "docs" / "qdrant.md"
+    columns = ("embedded", "written", "updated", "deleted", "unchanged")
     rows = [
-        f"| {name} | {r.embedded} | {r.written} | {r.updated} | {r.deleted} | {r.unchanged} |"
-        for name, (_, r) in EDITS.items()
+        f"| {edit['name']} | {' | '.join(str(edit['sync'].get(each, 0)) for each in columns)} |"
+        for edit in EDITS
     ]
     assert "\n" + "\n".join(rows) + "\n\n" in page.read_text("utf-8")
 
@@ -429,7 +368,9 @@ def test_a_sync_that_was_killed_is_continued(
                 for _, c in (*documents, *chunked(before))
                 for chunk in c or ()
             }
-            assert numbers == pytest.approx(vector(texts[row["embed_hash"]].embed_text), abs=1e-5)
+            assert numbers == pytest.approx(
+                vector_of(texts[row["embed_hash"]].embed_text), abs=1e-5
+            )
     embed = Embed()
     sync(QdrantTarget(store, "docs"), documents, embed, **options)
     assert_same(read(store), fresh(documents))
@@ -512,11 +453,11 @@ def broken(_texts: list[str]) -> Any:
     [
         (broken, "embed failed: TimeoutError: no answer"),
         (
-            lambda texts: [vector(text) for text in texts][1:],
+            lambda texts: [vector_of(text) for text in texts][1:],
             "embed returned 1 vectors for 2 texts",
         ),
         (
-            lambda texts: [vector(text)[1:] for text in texts],
+            lambda texts: [vector_of(text)[1:] for text in texts],
             "a vector of 5 numbers; the store has 6",
         ),
         (lambda texts: [[math.nan] * 6 for _ in texts], "a number that is not finite"),
@@ -533,7 +474,7 @@ def test_wrong_vectors(embed: Any, reason: str) -> None:
 
     def second(texts: list[str]) -> Any:
         calls.append(texts)
-        return embed(texts) if len(calls) == 2 else [vector(text) for text in texts]
+        return embed(texts) if len(calls) == 2 else [vector_of(text) for text in texts]
 
     documents = chunked({f"{n}.md": f"# {n}\n\nNew.\n" for n in range(5)})
     with pytest.raises(SyncError, match=re.escape(reason)) as caught:
@@ -561,7 +502,9 @@ def test_first_vectors_of_two_sizes_are_refused() -> None:
 @pytest.mark.parametrize("form", [tuple, list, numpy.array, lambda rows: map(numpy.float32, rows)])
 def test_vectors_may_be_any_numbers(form: Callable[[list[list[float]]], Any]) -> None:
     store = client()
-    sync(QdrantTarget(store, "docs"), one(), lambda texts: form([vector(text) for text in texts]))
+    sync(
+        QdrantTarget(store, "docs"), one(), lambda texts: form([vector_of(text) for text in texts])
+    )
     assert_same(read(store), fresh(one()))
 
 

@@ -14,15 +14,11 @@ from chunkast.sources.documents import iter_document
 from chunkast.sources.jupyter import notebook_in
 from chunkast.stores import SyncReport, sync
 from tests.command import run, write
-from tests.embedding_server import serving
-from tests.test_stores import CHUNKER, EDITS, FILES, Documents, assert_same, fresh, vector
+from tests.embedding_server import Embed, serving
+from tests.test_stores import CHUNKER, EDITS, FILES, Documents, assert_same, fresh
 from tests.vector_stores import STORES
 
-CHANGES = [changes for edit, (changes, _) in EDITS.items() if edit[:3] not in ("(g)", "(j)")]
-
-
-def embed(texts: list[str]) -> list[list[float]]:
-    return [vector(text) for text in texts]
+CHANGES = [edit["changes"] for edit in EDITS if edit["name"][:3] not in ("(g)", "(j)")]
 
 
 @pytest.fixture
@@ -35,9 +31,9 @@ def index() -> Iterator[Store]:
 def test_a_store_follows_an_index_without_embedding(index: Store, kind: str) -> None:
     store = STORES[kind]("")
     for changes in CHANGES:
-        texts = {name: text for name, text in (FILES | changes).items() if isinstance(text, str)}
+        texts = {name: text for name, text in (FILES | changes).items() if text}
         read = [(name, notebook_in(text) or text) for name, text in texts.items()]
-        index.update(read, CHUNKER, embed=embed, model="words")
+        index.update(read, CHUNKER, embed=Embed(), model="words")
         dry = sync(store.target, index, dry_run=True)
         report = sync(store.target, index)
         assert (report.embedded, dry) == (0, report)
@@ -50,8 +46,8 @@ def test_a_store_follows_an_index_without_embedding(index: Store, kind: str) -> 
 def test_texts_without_a_vector_are_named_before_anything_is_written(index: Store) -> None:
     store = STORES["qdrant"]("")
     pages = [(f"{name}.md", f"# {name}\n\nSome words of {name}.\n") for name in "ab"]
-    for first in (None, embed):
-        index.update(pages[:1], CHUNKER, embed=first, model=first and "words")
+    for first in (None, Embed()):
+        index.update(pages[:1], CHUNKER, embed=first, model="words" if first else None)
         index.update(pages[1:], CHUNKER, remove_missing=False)
         with pytest.raises(StoreError, match="no vector; 'chunkast index --embed-url"):
             sync(store.target, index)
@@ -60,8 +56,8 @@ def test_texts_without_a_vector_are_named_before_anything_is_written(index: Stor
 
 def test_wrong_arguments_and_vectors_of_another_size(index: Store) -> None:
     store = STORES["qdrant"]("")
-    index.update([("a.md", "# A\n")], CHUNKER, embed=embed, model="words")
-    for options in ({"embed": embed}, {"model": "words"}):
+    index.update([("a.md", "# A\n")], CHUNKER, embed=Embed(), model="words")
+    for options in ({"embed": Embed()}, {"model": "words"}):
         with pytest.raises(ConfigError, match="an index has its own vectors"):
             sync(store.target, index, **options)
     sync(store.target, [("b.md", CHUNKER.chunk("# B\n", "b.md"))], lambda _: [[1.0, 0.0]])

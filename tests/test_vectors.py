@@ -8,7 +8,6 @@ import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -20,41 +19,13 @@ from hypothesis import strategies as st
 from chunkast import Chunker, ConfigError, MissingPackageError, StoreError
 from chunkast.index import Store
 from chunkast.index.schema import VERSION
-from chunkast.text.hashes import content_hash
+from tests.embedding_server import SIZE, Embed, vector_of
 from tests.strategies import documents
-from tests.test_documents import notebook
+from tests.tables import cases, table
 
-SIZE = 8
 CHUNKER = Chunker(max_tokens=40, overlap=0, min_tokens=0)
 GUIDE = "# Guide\n\nA line.\n\n## Water\n\nCarry two litres.\n\n## Food\n\nEvery hut sells soup.\n"
 HUTS = "# Huts\n\nHuts are open.\n\n## Beds\n\nA bed costs ten crowns.\n"
-
-
-def vector_of(text: str, size: int = SIZE) -> list[float]:
-    """Return a vector that depends on the words of a text; single precision can store it."""
-    numbers = struct.unpack(f"{size}b", sha256(content_hash(text).encode()).digest()[:size])
-    return [number / 64 for number in numbers]
-
-
-class Embedder:
-    """Embeds texts, and counts them; ``fail_after`` is the number of batches that succeed."""
-
-    def __init__(self, fail_after: int | None = None) -> None:
-        self.batches: list[int] = []
-        self._fail_after = fail_after
-
-    def __call__(self, texts: list[str]) -> list[list[float]]:
-        if self._fail_after == len(self.batches):
-            raise OSError("no such host")
-        assert len(set(texts)) == len(texts) > 0
-        self.batches.append(len(texts))
-        return list(map(vector_of, texts))
-
-    @property
-    def count(self) -> int:
-        count = sum(self.batches)
-        self.batches.clear()
-        return count
 
 
 def assert_complete(store: Store) -> None:
@@ -67,7 +38,7 @@ def assert_complete(store: Store) -> None:
 
 def filled(corpus: dict[str, str], path: str = ":memory:") -> Store:
     store = Store(path, create=True)
-    store.update(corpus.items(), CHUNKER, embed=Embedder(), model="words")
+    store.update(corpus.items(), CHUNKER, embed=Embed(), model="words")
     return store
 
 
@@ -75,15 +46,15 @@ def filled(corpus: dict[str, str], path: str = ":memory:") -> Store:
 
 
 def test_each_text_is_embedded_once() -> None:
-    embed = Embedder()
+    embed = Embed()
     corpus = {"a.md": GUIDE, "b.md": HUTS, "copy.md": GUIDE}
     with Store(":memory:", create=True) as store:
         report = store.update(corpus.items(), CHUNKER, embed=embed, model="words")
-        assert (len(report.embed), report.embedded, embed.count) == (5, 5, 5)
+        assert (len(report.embed), report.embedded, len(embed.texts)) == (5, 5, 5)
         assert_complete(store)
         # The model is remembered.
         report = store.update(corpus.items(), CHUNKER, embed=embed)
-        assert (report.embed, report.embedded, embed.count) == ([], 0, 0)
+        assert (report.embed, report.embedded, len(embed.texts)) == ([], 0, 5)
         corpus["b.md"] = HUTS.replace("ten", "nine")
         report = store.update(corpus.items(), CHUNKER)
         beds = [chunk.id for chunk in store.chunks("b.md") if "nine" in chunk.text]
@@ -91,7 +62,7 @@ def test_each_text_is_embedded_once() -> None:
         assert (report.embed, report.embedded) == (beds, 0)
         assert store.update(corpus.items(), CHUNKER).embed == beds
         assert store.update(corpus.items(), CHUNKER, embed=embed, dry_run=True).embed == beds
-        assert embed.count == 0
+        assert len(embed.texts) == 5
         assert store.update(corpus.items(), CHUNKER, embed=embed).embedded == 1
         assert_complete(store)
 
@@ -101,7 +72,7 @@ def test_an_index_without_a_model_counts_what_is_new_as_before() -> None:
         assert len(store.update([("a.md", GUIDE)], CHUNKER).embed) == 3
         assert store.update([("a.md", GUIDE)], CHUNKER).embed == []
         assert list(store.vectors()) == []
-        report = store.update([("a.md", GUIDE)], CHUNKER, embed=Embedder(), model="words")
+        report = store.update([("a.md", GUIDE)], CHUNKER, embed=Embed(), model="words")
         assert (len(report.embed), report.embedded, report.written) == (3, 3, 0)
 
 
@@ -117,7 +88,7 @@ def test_after_any_edits_the_vectors_are_those_of_a_new_index(
         store.update((), CHUNKER, model="words")
         seen: set[str] = set()
         for corpus in states:
-            embed = Embedder(chance.choice([None, 0, 1]))
+            embed = Embed(chance.choice([None, 0, 1]))
             report = store.update(corpus.items(), CHUNKER)
             current = {chunk.embed_hash: chunk.id for chunk in store.chunks()}
             assert len(report.embed) == len(current.keys() - dict(store.vectors()).keys())
@@ -129,7 +100,7 @@ def test_after_any_edits_the_vectors_are_those_of_a_new_index(
             vectors = dict(store.vectors())
             assert seen <= vectors.keys()
             seen |= vectors.keys()
-        store.embed_missing(Embedder())
+        store.embed_missing(Embed())
         assert_complete(store)
         store.prune_vectors()
         with filled(states[-1]) as anew:
@@ -137,7 +108,7 @@ def test_after_any_edits_the_vectors_are_those_of_a_new_index(
 
 
 def test_one_document_at_a_time() -> None:
-    embed = Embedder()
+    embed = Embed()
     with Store(":memory:", create=True) as store:
         for source, text in (("a.md", GUIDE), ("b.md", HUTS)):
             pairs = [(source, text)]
@@ -146,7 +117,7 @@ def test_one_document_at_a_time() -> None:
         edited = [("b.md", HUTS.replace("ten", "nine"))]
         report = store.update(edited, CHUNKER, remove_missing=False, embed=embed)
         assert str(report) == "added 0, changed 1, unchanged 4, removed 0, moved 0"
-        assert embed.batches == [3, 2, 1]
+        assert [*map(len, embed.batches)] == [3, 2, 1]
         with pytest.raises(StoreError, match=r"has no document 'no\.md'"):
             store.remove(["a.md", "no.md"])
         with pytest.raises(ConfigError, match=r"sources='a\.md': must be a list"):
@@ -174,38 +145,26 @@ def test_documents_are_only_removed_from_an_index_that_can_be_read(tmp_path: Pat
             store.remove(["a.md"])
 
 
-# (a) a line at the top, (b) a word, (c) a file renamed, (d) the first heading renamed, (e) a section
-# added, (f) nothing, (g) one document alone, (h) a file deleted, (i) a notebook that lost a cell, (j) a
-# file that cannot be read: the texts embedded, and the changes.
-CELLS = (("markdown", "# Notebook\n\nOne.", "aa"), ("code", "two = 2", "bb"))
-CORPUS: dict[str, Any] = {"a.md": GUIDE, "b.md": HUTS, "n.ipynb": notebook(*CELLS)}
-WITHOUT_B = {name: text for name, text in CORPUS.items() if name != "b.md"}
-EDITS: dict[str, tuple[dict[str, Any], bool, int, str]] = {
-    "line at the top": ({**CORPUS, "a.md": f"A line.\n\n{GUIDE}"}, True, 1, "1 0 7 0 3"),
-    "word changed": ({**CORPUS, "a.md": GUIDE.replace("two", "three")}, True, 1, "0 1 6 0 1"),
-    "file renamed": ({**WITHOUT_B, "c.md": HUTS}, True, 0, "2 0 5 2 0"),
-    "heading renamed": ({**CORPUS, "a.md": GUIDE.replace("Guide", "Walk")}, True, 3, "3 0 4 3 0"),
-    "section added": ({**CORPUS, "a.md": f"{GUIDE}\n## Bus\n\nNone.\n"}, True, 1, "1 0 7 0 0"),
-    "nothing": (CORPUS, True, 0, "0 0 7 0 0"),
-    "one document": ({"b.md": HUTS.replace("ten", "six")}, False, 1, "0 1 6 0 0"),
-    "file deleted": (WITHOUT_B, True, 0, "0 0 5 2 0"),
-    "cell lost": ({**CORPUS, "n.ipynb": notebook(CELLS[0])}, True, 0, "0 0 6 1 0"),
-    "file unreadable": (WITHOUT_B, False, 0, "0 0 7 0 0"),
-}
-
-
-@pytest.mark.parametrize("edit", EDITS)
-def test_what_an_edit_costs(edit: str) -> None:
-    after, remove_missing, texts, changes = EDITS[edit]
-    embed = Embedder()
+@cases("edits", "edits")
+def test_what_an_edit_costs(
+    *, alone: bool, changes: dict[str, str | None], sync: dict[str, int], index: str
+) -> None:
+    corpus = {row["name"]: row["text"] for row in table("edits", "files")}
+    # A document that cannot be read is neither passed nor removed.
+    unreadable = "\xff"
+    read = {
+        name: text for name, text in (corpus | changes).items() if text not in {None, unreadable}
+    }
+    embed = Embed()
     with Store(":memory:", create=True) as store:
-        store.update(CORPUS.items(), CHUNKER, embed=embed, model="words")
-        assert embed.count == 7
-        report = store.update(after.items(), CHUNKER, remove_missing=remove_missing, embed=embed)
+        store.update(corpus.items(), CHUNKER, embed=embed, model="words")
+        assert len(embed.texts) == 8
+        everything = not alone and unreadable not in changes.values()
+        report = store.update(read.items(), CHUNKER, remove_missing=everything, embed=embed)
         counts = [report.added, report.changed, report.removed, report.moved]
         added, changed, removed, moved = map(len, counts)
-        assert f"{added} {changed} {report.unchanged} {removed} {moved}" == changes
-        assert embed.count == report.embedded == texts
+        assert f"{added} {changed} {report.unchanged} {removed} {moved}" == index
+        assert len(embed.texts) - 8 == report.embedded == sync.get("embedded", 0)
         assert_complete(store)
 
 
@@ -216,13 +175,13 @@ def test_a_run_that_failed_goes_on_with_what_is_missing() -> None:
     corpus = {f"{n}.md": f"# {n}\n\nText {n}.\n" for n in range(150)}
     with Store(":memory:", create=True) as store:
         with pytest.raises(StoreError, match="embed failed: OSError: no such host"):
-            store.update(corpus.items(), CHUNKER, embed=Embedder(fail_after=2), model="words")
+            store.update(corpus.items(), CHUNKER, embed=Embed(fail_after=2), model="words")
         assert len(list(store.chunks())) == 150
         assert len(store.update(corpus.items(), CHUNKER).embed) == 150 - 2 * 64
         done: list[int] = []
-        embed = Embedder()
+        embed = Embed()
         assert store.embed_missing(embed, batch_size=10, on_batch=done.append) == 22
-        assert done == embed.batches == [10, 10, 2]
+        assert done == [*map(len, embed.batches)] == [10, 10, 2]
         assert_complete(store)
 
 
@@ -234,11 +193,11 @@ def two(_: list[str]) -> list[list[float]]:
     ("answer", "message"),
     [
         (two, "returned 2 vectors for 1 texts"),
-        (lambda _: [[1.0] * 7], r"returned a vector of 7 numbers; the store has 8"),
+        (lambda _: [[1.0] * 7], r"returned a vector of 7 numbers; the store has 6"),
         (lambda _: [[]], "returned a vector of 0 numbers"),
-        (lambda _: [[float("nan")] * 8], "a number that is not finite"),
-        (lambda _: [[1e39] * 8], "a number that is not finite"),
-        (lambda _: [["x"] * 8], "embed failed: ValueError"),
+        (lambda _: [[float("nan")] * SIZE], "a number that is not finite"),
+        (lambda _: [[1e39] * SIZE], "a number that is not finite"),
+        (lambda _: [["x"] * SIZE], "embed failed: ValueError"),
         (lambda _: None, "embed failed: TypeError"),
     ],
 )
@@ -249,7 +208,7 @@ def test_a_wrong_answer_is_not_stored(answer: Callable[[list[str]], Any], messag
         with pytest.raises(StoreError, match=message):
             store.update([("a.md", edited)], CHUNKER, embed=answer)
         assert dict(store.vectors()) == before
-        assert len(store.update([("a.md", edited)], CHUNKER, embed=Embedder()).embed) == 1
+        assert len(store.update([("a.md", edited)], CHUNKER, embed=Embed()).embed) == 1
         assert_complete(store)
 
 
@@ -292,10 +251,10 @@ def test_vectors_are_pruned_only_on_request() -> None:
         assert store.prune_vectors() == 0
         assert_complete(store)
         # Another model, and back: vectors of both are kept until then.
-        embed = Embedder()
+        embed = Embed()
         store.update([("b.md", HUTS)], CHUNKER, embed=embed, model="other")
         store.update([("b.md", HUTS)], CHUNKER, embed=embed, model="words")
-        assert embed.count == 2
+        assert len(embed.texts) == 2
         assert store.prune_vectors() == 2
         assert_complete(store)
 
@@ -306,8 +265,8 @@ def test_two_processes_that_embed_the_same_texts_store_them_once(tmp_path: Path)
         one.update([("a.md", GUIDE)], CHUNKER, model="words")
 
         def slow(texts: list[str]) -> list[list[float]]:
-            other.embed_missing(Embedder(), batch_size=1)
-            return Embedder()(texts)
+            other.embed_missing(Embed(), batch_size=1)
+            return Embed()(texts)
 
         one.embed_missing(slow, batch_size=2)
         assert len(list(one.vectors())) == 3
@@ -320,11 +279,11 @@ def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         for statement in statements:
             connection.execute(statement)
-    embed = Embedder()
+    embed = Embed()
     with Store(path) as store:
         report = store.update([("a.md", GUIDE)], CHUNKER, embed=embed)
         assert_complete(store)
-        return report.faults, embed.count
+        return report.faults, len(embed.texts)
 
 
 @pytest.mark.parametrize(
@@ -464,11 +423,11 @@ def test_without_vectors_the_search_is_by_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "vector", [[1.0], [0.0] * SIZE, [float("nan")] * SIZE, "abc", 7, ["x"] * 8]
+    "vector", [[1.0], [0.0] * SIZE, [float("nan")] * SIZE, "abc", 7, ["x"] * SIZE]
 )
 def test_an_invalid_vector_is_refused(vector: Any) -> None:
     pytest.importorskip("numpy")
-    with placed() as store, pytest.raises(ConfigError, match="must be 8 finite numbers"):
+    with placed() as store, pytest.raises(ConfigError, match="must be 6 finite numbers"):
         store.search("soup", vector=vector)
 
 
@@ -478,7 +437,7 @@ def test_a_search_sees_the_vectors_of_every_process(tmp_path: Path) -> None:
     with filled({"a.md": GUIDE}, path) as store, Store(path) as other:
         for text, writer in (("Bus.", other), ("Tram.", store)):
             assert store.search("", vector=vector_of(text))[0].text != text
-            writer.update([("b.md", text)], CHUNKER, remove_missing=False, embed=Embedder())
+            writer.update([("b.md", text)], CHUNKER, remove_missing=False, embed=Embed())
             assert store.search("", vector=vector_of(text))[0].text == text
 
 
