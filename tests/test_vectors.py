@@ -197,7 +197,10 @@ def two(_: list[str]) -> list[list[float]]:
         (lambda _: [[]], "returned a vector of 0 numbers"),
         (lambda _: [[float("nan")] * SIZE], "a number that is not finite"),
         (lambda _: [[1e39] * SIZE], "a number that is not finite"),
+        (lambda _: [[float("inf")] * SIZE], "a number that is not finite"),
         (lambda _: [["x"] * SIZE], "embed failed: ValueError"),
+        (lambda _: ["123456"], "embed failed: TypeError"),
+        (lambda _: [None], "embed failed: TypeError"),
         (lambda _: None, "embed failed: TypeError"),
     ],
 )
