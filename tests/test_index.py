@@ -39,6 +39,7 @@ from chunkast.index.schema import VERSION
 from chunkast.text.source_map import SourceMap, without_surrogates
 from tests.checks import counter_of
 from tests.command import command, environment, errors, linux, posix, run, write
+from tests.examples import examples
 from tests.strategies import documents, markdown
 from tests.test_documents import CELLS, notebook
 
@@ -316,6 +317,7 @@ def test_a_search_has_a_limit_and_a_place() -> None:
         assert store.search("one", within="docs/*") == []
 
 
+@examples(4)
 @given(
     st.lists(documents(), min_size=1, max_size=3),
     st.integers(1, 60),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkastError, Chunker, WritePlan, chunk_uuid, content_hash, plan_writes
+from tests.examples import examples
 from tests.strategies import documents, markdown
 
 GUIDE = "# Guide\n\nPack light.\n\n## Water\n\nSprings run dry.\n\n## Food\n\nThe hut sells soup.\n"
@@ -77,6 +78,7 @@ FORMS: dict[str, Callable[[Chunk], object]] = {
 }
 
 
+@examples(4)
 @given(edited_folders(), st.sampled_from([12, 40]), st.sampled_from([0, 0.3]))
 def test_a_store_that_follows_plans_is_equal_to_a_fresh_one(
     states: list[dict[str, str]], budget: int, overlap: float

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkast import (
@@ -31,6 +31,7 @@ from chunkast.stores import QdrantTarget, SyncError, SyncReport, sync
 from chunkast.testing.contract import check_target
 from tests.command import environment, linux, records, write
 from tests.embedding_server import Embed, vector_of
+from tests.examples import examples
 from tests.tables import table
 from tests.test_folder import NOTEBOOK
 from tests.test_plans import edited_folders
@@ -237,6 +238,7 @@ def runs(draw: st.DrawFn) -> list[tuple[Documents, dict[str, Any]]]:
     return steps
 
 
+@examples(3)
 @given(runs(), st.sampled_from([QdrantTarget, ServerTarget]))
 def test_any_edits_leave_a_store_equal_to_a_fresh_one(
     steps: list[tuple[Documents, dict[str, Any]]], kind: type[QdrantTarget]
@@ -246,7 +248,7 @@ def test_any_edits_leave_a_store_equal_to_a_fresh_one(
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-@settings(max_examples=max(settings().max_examples // 25, 4))
+@examples(2, share=25)
 @given(steps=runs())
 def test_any_edits_leave_other_stores_equal_to_a_fresh_one(
     kind: str, steps: list[tuple[Documents, dict[str, Any]]]
@@ -346,6 +348,7 @@ def rotated(by: int) -> dict[str, str]:
     return {f"{n:02}.md": f"# Same\n\nBut {(n + by) % 40}.\n" for n in range(40)}
 
 
+@examples(3)
 @given(FOLDERS, FOLDERS, st.integers(0, 30), st.integers(1, 3))
 @example(rotated(0), rotated(20), 20, 1)
 @example(rotated(0), rotated(1), 20, 1)
@@ -381,17 +384,18 @@ def test_a_sync_that_was_killed_is_continued(
     assert 0 <= twice <= 2 * batch_size + len(trading)
 
 
-def test_hundreds_of_rows_trade_places_without_a_new_vector() -> None:
+def test_many_rows_trade_places_without_a_new_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than are read at once, each with the vector that the one before it needs."""
-    texts = [f"# Same\n\nBut {number}.\n" for number in (*range(519), 0)]
-    store, before = client(), [""] * 520
-    for moved in (texts, [*texts[1:], texts[0]], [*texts[300:], *texts[:300]]):
+    monkeypatch.setattr("chunkast.stores.syncing._COLLECTED", 16)
+    texts = [f"# Same\n\nBut {number}.\n" for number in (*range(39), 0)]
+    store, before = client(), [""] * 40
+    for moved in (texts, [*texts[1:], texts[0]], [*texts[25:], *texts[:25]]):
         documents = chunked({f"{number}.md": text for number, text in enumerate(moved)})
         embed = Embed()
-        report = sync(QdrantTarget(store, "docs"), iter(documents), embed, batch_size=100)
+        report = sync(QdrantTarget(store, "docs"), iter(documents), embed, batch_size=10)
         same = sum(map(eq, moved, before))
-        new = 519 if moved is texts else 0
-        assert report == SyncReport(embedded=new, written=520 - same, unchanged=same)
+        new = 39 if moved is texts else 0
+        assert report == SyncReport(embedded=new, written=40 - same, unchanged=same)
         before = moved
         assert len(embed.texts) == report.embedded
     assert_same(read(store), fresh(documents))

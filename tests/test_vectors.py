@@ -13,13 +13,14 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunker, ConfigError, MissingPackageError, StoreError
 from chunkast.index import Store
 from chunkast.index.schema import VERSION
 from tests.embedding_server import SIZE, Embed, vector_of
+from tests.examples import examples
 from tests.strategies import documents
 from tests.tables import cases, table
 
@@ -80,7 +81,7 @@ def test_an_index_without_a_model_counts_what_is_new_as_before() -> None:
     st.lists(st.dictionaries(st.sampled_from("abc"), documents(), max_size=3), min_size=2),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=max(settings().max_examples // 5, 10), deadline=None)
+@examples(2, share=5)
 def test_after_any_edits_the_vectors_are_those_of_a_new_index(
     states: Sequence[dict[str, str]], chance: random.Random
 ) -> None:
@@ -445,11 +446,11 @@ def test_a_search_sees_the_vectors_of_every_process(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=max(settings().max_examples // 30, 3), deadline=None)
+@examples(1, share=30)
 def test_the_nearest_of_many_vectors_are_found(seed: int) -> None:
     numpy = pytest.importorskip("numpy")
     chance = random.Random(seed)
-    texts = {f"{n}.md": f"Text {n}." for n in range(1_300)}
+    texts = {f"{n}.md": f"Text {n}." for n in range(1_100)}
     vectors = {name: [chance.gauss(0, 1) for _ in range(4)] for name in texts}
     by_text = {text: vectors[name] for name, text in texts.items()}
     with Store(":memory:", create=True) as store:
