@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
@@ -18,6 +17,7 @@ import pytest
 
 from chunkast import ChunkastWarning, ConfigError, StoreError
 from chunkast.index import EmbeddingServer, Store, query_vector
+from tests.agents import ask
 from tests.command import command, environment, errors, posix, run, write
 from tests.embedding_server import Served, serving, vector_of
 from tests.test_vectors import CHUNKER, GUIDE, HUTS, assert_complete
@@ -277,10 +277,8 @@ def test_a_server_that_fails_leaves_the_chunks_and_the_batches_before(
     assert len(set(served.texts)) == len(served.texts) == 100
 
 
-def test_agents_search_by_vectors(
-    tmp_path: Path, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mcp = pytest.importorskip("mcp")
+def test_agents_search_by_vectors(tmp_path: Path, served: Served) -> None:
+    pytest.importorskip("mcp")
     pytest.importorskip("numpy")
     write(tmp_path, {"guide.md": GUIDE, "huts.md": HUTS})
     index = ("index", "guide.md", "huts.md", "--db", "a.db", "--embed-model", "m")
@@ -289,24 +287,16 @@ def test_agents_search_by_vectors(
         vector = vector_of(next(store.chunks("huts.md")).embed_text)
     served.answer = lambda _: {"data": [{"index": 0, "embedding": vector}]}
 
-    async def found(server: Any) -> None:
-        async with mcp.Client(server) as client:
-            answer = await client.call_tool("search", {"query": "zebra"})
-            answers.append(answer.content[0].text)
+    def found(*arguments: str) -> str:
+        call = ("search", {"query": "zebra"})
+        _, answer = ask([call], "--db", "a.db", *arguments, cwd=tmp_path)
+        return str(answer.content[0].text)
 
-    def ask(*arguments: str) -> str:
-        assert run("mcp", "--db", "a.db", *arguments, cwd=tmp_path).returncode == 0
-        return answers.pop()
-
-    answers: list[str] = []
-    monkeypatch.setattr(
-        "chunkast.mcp.server._Server.run", lambda server, _: asyncio.run(found(server))
-    )
-    assert ask().startswith("Nothing contains a word")
+    assert found().startswith("Nothing contains a word")
     asked = served.requests
-    assert ask("--embed-url", served.url).startswith("huts.md:1-")
+    assert found("--embed-url", served.url).startswith("huts.md:1-")
     assert served.requests == asked + 1
-    assert ask("--embed-url", unused()).startswith("Nothing contains a word")
+    assert found("--embed-url", unused()).startswith("Nothing contains a word")
 
 
 @pytest.mark.slow

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from chunkast import ChunkastError, Chunker
 from chunkast.index import Store
 from chunkast.text.source_map import without_surrogates
+from tests.agents import Call, ask
 from tests.checks import counter_of
-from tests.command import command, environment, run, write
+from tests.command import run, write
 from tests.strategies import documents
 
-mcp = pytest.importorskip("mcp")
+pytest.importorskip("mcp")
 answers = pytest.importorskip("chunkast.mcp.index_answers")
 
 GUIDE = (
@@ -31,20 +32,11 @@ GUIDE = (
 NOTES = "# Notes\n\nPip is a tool.\n"
 
 
-async def session(database: Path, calls: list[tuple[str, dict[str, Any]]]) -> list[Any]:
-    first, *arguments = command("mcp")
-    parameters = mcp.StdioServerParameters(
-        command=first, args=arguments, env=environment({"CHUNKAST_DB": str(database)})
-    )
-    async with mcp.Client(parameters) as client:
-        listed = await client.list_tools()
-        return [listed.tools, *[await client.call_tool(name, given) for name, given in calls]]
-
-
-def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stdio", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_an_agent_finds_reads_and_quotes(tmp_path: Path, *, stdio: bool) -> None:
     write(tmp_path, {"docs/guide.md": GUIDE, "docs/notes.md": NOTES})
     assert run("index", "docs", "--db", "a.db", "-q", cwd=tmp_path).returncode == 0
-    calls: list[tuple[str, dict[str, Any]]] = [
+    calls: list[Call] = [
         ("outline", {}),
         ("outline", {"source": "docs/guide.md", "depth": 2, "max_tokens": 200}),
         ("search", {"query": "how do I install it", "within": "docs/g*"}),
@@ -59,7 +51,7 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
         ("read", {}),
         ("read", {"source": "docs/guide.md", "max_tokens": 1}),
     ]
-    tools, *answered = asyncio.run(session(tmp_path / "a.db", calls))
+    tools, *answered = ask(calls, "--db", "a.db", cwd=tmp_path, stdio=stdio)
     assert [tool.name for tool in tools] == ["outline", "search", "read", "quote"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
     texts = [answer.content[0].text for answer in answered]
@@ -239,7 +231,7 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
         served = answers.Answers(store, chunker)
         failed: list[str] = []
 
-        def ask(tool: str, **given: Any) -> str:
+        def asked_or_refused(tool: str, **given: Any) -> str:
             try:
                 answer: str = asyncio.run(getattr(served, tool)(max_tokens=most, **given))
             except ChunkastError as error:
@@ -252,14 +244,14 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
             assert count(answer) <= most
             return answer
 
-        ask("outline")
-        ask("outline", source="0.md")
-        ask("outline", source="0.md", depth=2)
-        ask("quote", text="End")
-        found = ask("search", query="one two end")
+        asked_or_refused("outline")
+        asked_or_refused("outline", source="0.md")
+        asked_or_refused("outline", source="0.md", depth=2)
+        asked_or_refused("quote", text="End")
+        found = asked_or_refused("search", query="one two end")
         for identity in re.findall(r"id=(\S+)$", found, re.MULTILINE):
-            ask("read", id=identity)
-        ask("read", source="0.md")
+            asked_or_refused("read", id=identity)
+        asked_or_refused("read", source="0.md")
         # One line alone is larger.
         assert all("max_tokens" in error for error in failed)
 
