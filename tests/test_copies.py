@@ -9,6 +9,7 @@ import pytest
 from chunkast import Chunker
 from chunkast.cli.main import main
 from chunkast.index import Store
+from tests.tables import cases
 
 PAGE = "# Huts\n\n## Food\n\nEvery hut sells soup. Since {}.\n"
 
@@ -38,18 +39,7 @@ def test_equal_text_is_one_hit_and_the_next_different_one_follows() -> None:
     assert len(found(pages, limit=2)) == 2
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("docs/en/huts.md", PAGE.format("v1")),  # no version
-        ("docs/v2/inns.md", PAGE.format("v1")),  # another document
-        ("api/v2/huts.md", PAGE.format("v1")),  # two parts differ
-        ("docs/20240102/huts.md", PAGE.format("v1")),  # a date
-        ("docs/v2/huts.md", PAGE.replace("Food", "Meals")),  # another section
-        ("docs/v2/huts.md", PAGE.replace("Every", "No")),  # another first sentence
-        ("docs/v2/huts.md", "Huts\n====\n\nFood\n---\n\nNo hut sells soup.\n"),
-    ],
-)
+@cases("copies", "other")
 def test_other_sections_are_hits_of_their_own(source: str, text: str) -> None:
     assert [also for _, also in found([("docs/v1/huts.md", PAGE), (source, text)])] == [[], []]
 

@@ -22,6 +22,7 @@ from chunkast.index import Store
 from chunkast.index.connection import store_errors
 from chunkast.index.schema import connect
 from tests.command import environment, errors, posix, run
+from tests.tables import cases
 from tests.test_index import CORPUS, ISLANDS, state, write_islands
 
 CHUNKER = Chunker(max_tokens=120)
@@ -82,29 +83,20 @@ def assert_refused_and_rebuilt(path: Path, before: Any) -> None:
         assert store.update(TEXTS.items(), CHUNKER).written == 0
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "new"),
-    [
-        *(("fields", value, 0) for value in ("'{'", "7", "x'ff'", "CAST(x'41ff' AS TEXT)")),
-        # Edits that contradict nothing else in the row.
-        ("fields", "fields || ' '", 0),
-        *((name, f"{name} + 1", 0) for name in ("own_token_count", "position", "checksum")),
-        ("embed_hash", "'x'", 1),
-    ],
-)
-def test_a_damaged_row_is_refused_and_rebuilt(
-    whole: Path, column: str, value: str, new: int
+@cases("damage", "index")
+def test_a_damaged_index_is_refused_and_rebuilt(
+    whole: Path, statements: list[str], fault: str | None, embed: int | None
 ) -> None:
     with Store(str(whole), read_only=True) as store:
         before = state(store)
         damaged = list(store.chunks())[3]
-    change(whole, f"UPDATE chunks SET {column} = {value} WHERE number = 4")  # noqa: S608
-    with Store(str(whole), read_only=True) as store:
-        assert store.faults() == ["row 4 of its chunks is damaged"]
+    change(whole, "PRAGMA legacy_alter_table = ON", *statements)
     with Store(str(whole)) as store:
-        report = store.update(TEXTS.items(), CHUNKER, dry_run=True)
-        assert report.embed == [damaged.id] * new
-        assert (report.added, report.changed, report.removed) == ([], [], [])
+        assert store.faults() == [fault] if fault else store.faults()
+        if embed is not None:
+            report = store.update(TEXTS.items(), CHUNKER, dry_run=True)
+            assert report.embed == [damaged.id] * embed
+            assert (report.added, report.changed, report.removed) == ([], [], [])
     assert_refused_and_rebuilt(whole, before)
 
 
@@ -136,32 +128,6 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     done = run("index", "--db", "../a.db", cwd=other)
     assert done.returncode == 1
     assert "docs: no such file or folder" in errors(done.stderr)[0].lower()
-
-
-@pytest.mark.parametrize(
-    "statements",
-    [
-        ("DELETE FROM chunks WHERE number = 4",),
-        ("DELETE FROM chunks",),
-        ("DELETE FROM documents WHERE number = 1",),
-        ("UPDATE chunks SET document = 99 WHERE number = 4",),
-        ("UPDATE documents SET source = 'other.md' WHERE number = 1",),
-        ("INSERT INTO search (search) VALUES ('delete-all')",),
-        ("DELETE FROM search_docsize WHERE id = 4",),
-        ("DROP TABLE chunks",),
-        ("ALTER TABLE chunks DROP COLUMN fields",),
-        ("DROP TABLE search", "CREATE VIRTUAL TABLE search USING fts5 (headings, text)"),
-    ],
-)
-def test_missing_rows_and_tables_are_refused_and_rebuilt(
-    whole: Path, statements: tuple[str, ...]
-) -> None:
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
-    change(whole, "PRAGMA legacy_alter_table = ON", *statements)
-    with Store(str(whole), read_only=True) as store:
-        assert store.faults()
-    assert_refused_and_rebuilt(whole, before)
 
 
 @pytest.mark.parametrize("table", ["documents", "chunks", "search_data"])
@@ -374,14 +340,6 @@ def test_a_signal_ends_a_long_query() -> None:
             assert connection.execute("SELECT 1").fetchone() == (1,)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.parametrize("name", [":memory:", ""])
-@pytest.mark.parametrize("what", [("index", "."), ("search", "x"), ("quote", "x")])
-def test_a_database_must_be_a_file(tmp_path: Path, name: str, what: tuple[str, ...]) -> None:
-    done = run(*what, "--db", name, cwd=tmp_path)
-    assert done.returncode == 2
-    assert f"{name!r} is not the name of a file" in errors(done.stderr)[0]
 
 
 def test_the_command_mends_and_says_so(tmp_path: Path) -> None:

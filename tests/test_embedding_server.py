@@ -20,6 +20,7 @@ from chunkast.index import EmbeddingServer, Store, query_vector
 from tests.agents import ask
 from tests.command import command, environment, errors, posix, run, write
 from tests.embedding_server import Served, serving, vector_of
+from tests.tables import cases
 from tests.test_vectors import CHUNKER, GUIDE, HUTS, assert_complete
 
 TEXTS = ["One.", "Two.", "Three."]
@@ -103,24 +104,9 @@ def test_a_server_that_cannot_be_reached_is_tried_again(paused: list[float]) -> 
             EmbeddingServer(url, "m", pauses=(), timeout=0.1)(TEXTS)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"<html>",
-        b"\xff",
-        [],
-        {"data": None},
-        {"data": [{"index": 0}]},
-        {"data": [[0]]},
-        {"data": [{"index": [0], "embedding": [1.0]}]},
-        {"data": [{"index": 0, "embedding": [1.0]}]},
-        {"data": [{"index": at, "embedding": [1.0]} for at in range(4)]},
-        {"data": [{"index": at + 1, "embedding": [1.0]} for at in range(3)]},
-        {"data": [{"index": at % 3, "embedding": [1.0]} for at in range(4)]},
-    ],
-)
+@cases("embeddings", "wrong answers")
 def test_a_wrong_answer_is_an_error(served: Served, answer: Any) -> None:
-    served.answer = lambda _: answer
+    served.answer = lambda _: answer.encode("latin-1") if isinstance(answer, str) else answer
     with pytest.raises(StoreError, match="the answer has"):
         EmbeddingServer(served.url, "m", pauses=(9,))(TEXTS)
 
@@ -238,27 +224,6 @@ def test_an_index_that_names_a_server_is_not_believed(tmp_path: Path, served: Se
     assert run("search", "soup", "--db", "a.db", cwd=tmp_path).returncode == 0
     assert run("index", "--db", "a.db", cwd=tmp_path).returncode == 2
     assert served.requests == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--embed-url", "http://x/v1"), "--embed-model missing: the database has no model yet"),
-        (("--embed-url", "x", "--embed-model", "m"), "url='x': must begin with http"),
-        (
-            ("--embed-url", "http://x", "--embed-model", "m", "--embed-key-env", "NO_SUCH_KEY"),
-            "--embed-key-env NO_SUCH_KEY: the environment variable is not set",
-        ),
-    ],
-)
-def test_wrong_usage_writes_nothing(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    write(tmp_path, {"a.md": GUIDE})
-    done = run("index", "a.md", "--db", "a.db", *arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in errors(done.stderr)[0]
-    assert not (tmp_path / "a.db").exists()
 
 
 def test_a_server_that_fails_leaves_the_chunks_and_the_batches_before(

@@ -41,6 +41,7 @@ from tests.checks import counter_of
 from tests.command import command, environment, errors, linux, posix, run, write
 from tests.examples import examples
 from tests.strategies import documents, markdown
+from tests.tables import cases, table
 from tests.test_documents import CELLS, notebook
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
@@ -49,13 +50,7 @@ CORPUS = {
     for path in sorted(DOCUMENTS.iterdir())
     if path.is_file() and path.suffix != ".ipynb"  # positions are those of its cells
 }
-ISLANDS = {
-    "ferry.md": "# Ferry\n\nThe ferry to Holm leaves at nine. Bring a ticket.\n",
-    "huts.md": "# Huts\n\nHuts sell soup.\n\n## Beds\n\nA bed costs ten crowns in summer.\n",
-    "tokyo.md": "# \u6771\u4eac\n\n\u6771\u4eac\u30bf\u30ef\u30fc\u3078\u306e\u884c\u304d\u65b9\u3092\u8aac\u660e\u3057\u307e\u3059\u3002\n",
-    "code.md": "# Options\n\nSet `max_tokens` to 512, or caf\u00e9 mode.\n",
-}
-
+ISLANDS = {row["name"]: row["text"] for row in table("searches", "documents")}
 # The default of ``chunkast index``.
 INDEX_CHUNKER = Chunker(max_tokens=256, overlap=0)
 
@@ -210,12 +205,7 @@ def test_a_missing_file_and_foreign_files_are_refused(tmp_path: Path) -> None:
 # Searching
 
 
-GUIDES = {
-    "tests.md": "# Run tests\n\nOne command runs them.\n\n## Run one test\n\nGive `--filter`.\n",
-    "how.md": "# How it works\n\nHow do I do this and how does one do that? One does.\n",
-    "api.md": "# API\n\nSet `maxTokens` or `max_tokens`; see `HTMLParser.feed_all`.\n",
-    "notes.md": "# Notes\n\nRun one test, run one test: a text about how to run one test.\n",
-}
+GUIDES = {row["name"]: row["text"] for row in table("searches", "guides")}
 
 
 @cache
@@ -223,29 +213,7 @@ def searched() -> Store:
     return filled(ISLANDS | GUIDES)
 
 
-@pytest.mark.parametrize(
-    ("query", "source", "section"),
-    [
-        ("soup", "huts.md", "Huts"),
-        ("BEDS", "huts.md", "Beds"),  # any case, any number
-        ("when does the ferry leave?", "ferry.md", "Ferry"),
-        ("cafe", "code.md", "Options"),
-        ("\u884c\u304d\u65b9", "tokyo.md", "\u6771\u4eac"),
-        # A question, in one piece.
-        ("\u6771\u4eac\u3078\u884c\u304d\u305f\u3044", "tokyo.md", "\u6771\u4eac"),
-        ('"soup" NEAR(', "huts.md", "Huts"),
-        ("text:soup", "huts.md", "Huts"),
-        # Titles and content words rank first.
-        ("how do I run one test?", "tests.md", "Run one test"),
-        ("What is the API", "api.md", "API"),
-        ("how does it work", "how.md", "How it works"),
-        ("maxTokens", "api.md", "API"),
-        ("max tokens", "api.md", "API"),
-        ("html parser", "api.md", "API"),
-        ("feed_all", "api.md", "API"),
-        ("--filter", "tests.md", "Run one test"),
-    ],
-)
+@cases("searches", "found")
 def test_search_finds(query: str, source: str, section: str) -> None:
     best = searched().search(query)[0]
     assert (best.source, best.section[-1]) == (source, section)
@@ -355,19 +323,7 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(
-    ("query", "budget", "text"),
-    [
-        # A section, a sentence, and a block: all of them whole.
-        ("ferry leaves", 100, "## Ferry\n\nThe ferry leaves at nine."),
-        ("quay", 8, "Buses wait on the quay."),
-        ("stop", 15, "```sh\nrun --bus\nstop --bus\n```"),
-        # With neighbours, after it and before it in turn.
-        ("quay", 20, "Rain falls on the hills. Buses wait on the quay. Rain falls on the hills."),
-        # Nothing that matches fits.
-        ("quay", 4, None),
-    ],
-)
+@cases("searches", "parts")
 def test_a_part_of_a_chunk_that_exceeds_the_budget_is_a_hit(
     query: str, budget: int, text: str | None
 ) -> None:
@@ -711,36 +667,12 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
     assert b"removed 4" in done.stdout
 
 
-HUGE = "9" * 5_000
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("index", "docs", "--db", ":memory:"), 2, "':memory:' is not the name of a file"),
-        (("search", "x"), 1, ".chunkast.db: no such file; 'chunkast index PATHS' makes one"),
-        (("index", "--db", "a.db"), 2, "PATHS missing"),
-        (("index", "-", "--db", "a.db"), 2, "index takes folders and files, not standard input"),
-        (("index", "docs", "--root", "no", "--db", "a.db"), 2, "'no' is not a folder"),
-        (("search", "x", "--db", "no.db"), 1, "no.db: no such file"),
-        (
-            ("search", "x", "--db", "docs/huts.md"),
-            1,
-            "docs/huts.md: not an index of chunkast (file is not a database)",
-        ),
-        (("search", "--db", "a.db"), 2, "required: QUERY"),
-        (("search", "x", "--db", "a.db", "--budget", "0"), 2, "'0' is not a whole number"),
-        (("search", "x", "--db", "a.db", "--limit", HUGE), 2, "is not a whole number"),
-        (("read", "a.md", "--db", "a.db", "--lines", f"1-{HUGE}"), 2, "is not a range of lines"),
-        (("quote", " ", "--db", "a.db"), 2, "quote: the text is blank"),
-        (("index", "docs", "--db", "no/where/a.db"), 1, "no/where/a.db: unable to open"),
-    ],
-)
+@cases("usage", "wrong")
 def test_wrong_usage_is_told_in_one_line(
-    arguments: tuple[str, ...], code: int, message: str, tmp_path: Path
+    tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     write_islands(tmp_path / "docs")
-    done = run(*arguments, cwd=tmp_path)
+    done = run(*(each.replace("HUGE", "9" * 5_000) for each in arguments), cwd=tmp_path)
     assert done.returncode == code
     assert done.stdout == b""
     (line,) = errors(done.stderr)

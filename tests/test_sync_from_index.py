@@ -15,6 +15,7 @@ from chunkast.sources.jupyter import notebook_in
 from chunkast.stores import SyncReport, sync
 from tests.command import run, write
 from tests.embedding_server import Embed, serving
+from tests.tables import cases
 from tests.test_stores import CHUNKER, EDITS, FILES, Documents, assert_same, fresh
 from tests.vector_stores import STORES
 
@@ -90,7 +91,7 @@ def test_a_store_that_cannot_be_opened_is_an_error_without_its_password(tmp_path
     assert b"secret" not in done.stderr
 
 
-@pytest.mark.parametrize("to", ["qdrant", "qdrant:vectors", "qdrant:#docs", "other:vectors#docs"])
+@cases("usage", "stores")
 def test_another_form_of_a_store_is_an_error(tmp_path: Path, to: str) -> None:
     write(tmp_path, {"a.md": "# A\n"})
     run("index", "a.md", "-q", cwd=tmp_path)

@@ -290,24 +290,7 @@ def rebuilt(path: str, statements: Iterable[str]) -> tuple[list[str], int]:
         return report.faults, len(embed.texts)
 
 
-@pytest.mark.parametrize(
-    ("statement", "fault", "texts"),
-    [
-        (f"PRAGMA user_version = {VERSION - 1}", "its schema has version", 0),
-        ("UPDATE documents SET text = 'x'", "the text of a.md is damaged", 0),
-        ("DROP TABLE search", "its schema lacks CREATE VIRTUAL TABLE search", 0),
-        *(
-            (f"UPDATE text_vectors SET {change} WHERE rowid = 1", "the vector of ", 1)  # noqa: S608
-            for change in ("vector = zeroblob(length(vector))", "vector = 'x'", "model = 'other'")
-        ),
-        ("DROP TABLE text_vectors", "its schema lacks CREATE TABLE text_vectors", 3),
-        (
-            "ALTER TABLE text_vectors ADD COLUMN more",
-            "its schema lacks CREATE TABLE text_vectors",
-            0,
-        ),
-    ],
-)
+@cases("damage", "vectors")
 def test_a_rebuilt_index_keeps_the_vectors_that_are_whole(
     tmp_path: Path, statement: str, fault: str, texts: int
 ) -> None:
@@ -342,15 +325,7 @@ def test_an_upgrade_keeps_the_vectors_of_version_8_that_are_whole(
     assert embedded == texts
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE text_vectors SET vector = x'00'",
-        "UPDATE text_vectors SET vector = zeroblob(length(vector))",
-        "UPDATE text_vectors SET vector = zeroblob(8) WHERE rowid = 2",
-        "DROP TABLE text_vectors",
-    ],
-)
+@cases("damage", "searched vectors")
 def test_a_search_refuses_damaged_vectors(tmp_path: Path, statement: str) -> None:
     pytest.importorskip("numpy")
     path = str(tmp_path / "a.db")
