@@ -21,7 +21,7 @@ from chunkast import Chunker, StoreError
 from chunkast.index import Store
 from chunkast.index.connection import store_errors
 from chunkast.index.schema import connect
-from tests.command import environment, errors, posix, run
+from tests.command import environment, errors, posix, run, write
 from tests.tables import cases
 from tests.test_index import CORPUS, ISLANDS, state, write_islands
 
@@ -85,15 +85,16 @@ def assert_refused_and_rebuilt(path: Path, before: Any) -> None:
 
 @cases("damage", "index")
 def test_a_damaged_index_is_refused_and_rebuilt(
-    whole: Path, statements: list[str], fault: str | None, embed: int | None
+    whole: Path, statements: list[str], fault: str, embed: int
 ) -> None:
     with Store(str(whole), read_only=True) as store:
         before = state(store)
         damaged = list(store.chunks())[3]
     change(whole, "PRAGMA legacy_alter_table = ON", *statements)
     with Store(str(whole)) as store:
-        assert store.faults() == [fault] if fault else store.faults()
-        if embed is not None:
+        assert store.faults()
+        if fault:
+            assert store.faults() == [fault]
             report = store.update(TEXTS.items(), CHUNKER, dry_run=True)
             assert report.embed == [damaged.id] * embed
             assert (report.added, report.changed, report.removed) == ([], [], [])
@@ -273,35 +274,25 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-def assert_fails_on_a_full_disk(size: int, docs: Path, path: Path) -> None:
-    """Index the corpus where no file may be larger than ``size`` bytes."""
-    docs.mkdir(exist_ok=True)
-    for name, text in CORPUS.items():
-        (docs / name).write_text(text, "utf-8", newline="")
+def errors_on_a_full_disk(size: int, *arguments: object, cwd: Path) -> list[str]:
+    """Run the command where no file may be larger than ``size`` bytes."""
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(size), "index", str(docs), "--db", str(path)],
+        [sys.executable, "-c", LIMITED, *map(str, (size, *arguments))],
         capture_output=True,
         env=environment(),
         check=False,
+        cwd=cwd,
         timeout=600,
     )
     assert done.returncode == 1
-    assert len(errors(done.stderr)) == 1
+    return errors(done.stderr)
 
 
 @posix
 def test_a_full_disk_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Ferry\n\nIt leaves at nine.\n" * 200)
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, "5000", "chunk", "a.md", "-o", "out.jsonl"],
-        capture_output=True,
-        env=environment(),
-        check=False,
-        cwd=tmp_path,
-        timeout=600,
-    )
-    assert done.returncode == 1
-    assert errors(done.stderr) == ["chunkast: error: --output out.jsonl: File too large"]
+    told = errors_on_a_full_disk(5_000, "chunk", "a.md", "-o", "out.jsonl", cwd=tmp_path)
+    assert told == ["chunkast: error: --output out.jsonl: File too large"]
     assert os.listdir(tmp_path) == ["a.md"]  # noqa: PTH208
 
 
@@ -314,7 +305,8 @@ def test_a_full_disk_leaves_an_index_as_it_was(tmp_path: Path) -> None:
     assert run("index", docs, "--db", path, cwd=tmp_path).returncode == 0
     with Store(str(path), read_only=True) as store:
         before = state(store)
-    assert_fails_on_a_full_disk(60_000, docs, path)
+    write(docs, CORPUS)
+    assert len(errors_on_a_full_disk(60_000, "index", docs, "--db", path, cwd=tmp_path)) == 1
     with Store(str(path), read_only=True) as store:
         assert state(store) == before
         assert store.faults() == []

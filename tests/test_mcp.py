@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from chunkast import ChunkastError, Chunker
 from chunkast.index import Store
 from chunkast.text.source_map import without_surrogates
-from tests.agents import Call, ask
+from tests.agents import ask
 from tests.checks import counter_of
 from tests.command import run, write
 from tests.strategies import documents
+from tests.tables import table
 
 pytest.importorskip("mcp")
 answers = pytest.importorskip("chunkast.mcp.index_answers")
@@ -36,45 +37,17 @@ NOTES = "# Notes\n\nPip is a tool.\n"
 def test_an_agent_finds_reads_and_quotes(tmp_path: Path, *, stdio: bool) -> None:
     write(tmp_path, {"docs/guide.md": GUIDE, "docs/notes.md": NOTES})
     assert run("index", "docs", "--db", "a.db", "-q", cwd=tmp_path).returncode == 0
-    calls: list[Call] = [
-        ("outline", {}),
-        ("outline", {"source": "docs/guide.md", "depth": 2, "max_tokens": 200}),
-        ("search", {"query": "how do I install it", "within": "docs/g*"}),
-        ("read", {"source": "docs/guide.md", "section": "Install"}),
-        ("read", {"source": "docs/guide.md", "lines": "9-9"}),
-        ("quote", {"text": "Pip is\na tool."}),
-        ("quote", {"text": "It is not there."}),
-        ("search", {"query": "zzz"}),
-        ("read", {"source": "docs/guide.md", "section": "Instal"}),
-        ("read", {"source": "docs/gude.md"}),
-        ("read", {"id": "none"}),
-        ("read", {}),
-        ("read", {"source": "docs/guide.md", "max_tokens": 1}),
-    ]
+    rows = table("agents", "calls")
+    calls = [(row["tool"], row["arguments"]) for row in rows]
     tools, *answered = ask(calls, "--db", "a.db", cwd=tmp_path, stdio=stdio)
     assert [tool.name for tool in tools] == ["outline", "search", "read", "quote"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
-    texts = [answer.content[0].text for answer in answered]
+    for row, answer in zip(rows, answered, strict=True):
+        text = answer.content[0].text
+        assert text == row.get("answer", text)
+        assert [part for part in row.get("shows", ()) if part not in text] == []
+        assert answer.is_error == row["is_error"]
     count = counter_of(Chunker().config)
-    assert texts[0].splitlines()[1] == f"docs/notes.md  {count(NOTES.strip())} tokens"
-    assert texts[1].splitlines()[1].startswith("  Guide  lines 1-")
-    assert re.search(r"\n\d+ more sections; search", texts[1])
-    [hit, *_] = re.findall(r"^(\S+)  (.+)  id=\w+$", texts[2], re.MULTILINE)
-    assert (hit[0].partition(":")[0], hit[1]) == ("docs/guide.md", "Guide > Install")
-    assert "\n## Install\n\nInstall it with pip.\n" in texts[2]
-    assert texts[3] == (
-        f"docs/guide.md:3-5  Guide > Install  {count('## Install' + chr(10) * 2 + 'Install it with pip.')}"
-        " tokens\n3\t## Install\n\n5\tInstall it with pip."
-    )
-    assert texts[4].splitlines()[1] == "9\tCall `chunk`, then read the result."
-    assert texts[5] == "docs/notes.md:3-3  Notes"
-    assert "search(query)" in texts[6]
-    assert "outline()" in texts[7]
-    assert [answer.is_error for answer in answered] == [False] * 8 + [True] * 5
-    assert "Guide > Install" in texts[8]
-    assert "nearest: docs/guide.md" in texts[9]
-    assert all("outline(source) the sections" in text for text in texts[8:12])
-    assert "max_tokens=1 is too few; 100 are enough" in texts[12]
     definitions = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in tools

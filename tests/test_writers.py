@@ -20,6 +20,8 @@ CHUNKS = [
     *CHUNKER.chunk("# Caf\u00e9 \U0001f468\n\nText \0 and \x1b.\n" + GUIDE, "b.md"),
 ]
 
+NO_CHUNKS = ("no JSON", '{"id": "1"}', "[]", "7", "\xff")
+
 
 def written(form: str, chunks: list[Chunk]) -> bytes:
     out = io.BytesIO()
@@ -33,22 +35,18 @@ def from_parquet(data: bytes) -> list[Chunk]:
 
 
 @pytest.mark.parametrize("chunks", [CHUNKS, CHUNKS[:1], []], ids=["many", "one", "none"])
-def test_what_is_written_is_read_back(chunks: list[Chunk]) -> None:
+def test_what_is_written_is_read_back(tmp_path: Path, chunks: list[Chunk]) -> None:
     lines = written("jsonl", chunks).decode().split("\n")[:-1]
     assert [Chunk.from_dict(json.loads(line)) for line in lines] == chunks
     assert [Chunk.from_dict(row) for row in json.loads(written("json", chunks))] == chunks
     assert from_parquet(written("parquet", chunks)) == chunks
-
-
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-@pytest.mark.parametrize("chunks", [CHUNKS, CHUNKS[:1], []], ids=["many", "one", "none"])
-def test_load_returns_what_was_written(tmp_path: Path, form: str, chunks: list[Chunk]) -> None:
     # Whatever the name of the file.
     path = tmp_path / "chunks"
-    path.write_bytes(written(form, chunks))
-    for found in (load(path), load(str(path))):
-        assert iter(found) is found
-        assert list(found) == chunks
+    for form in ("jsonl", "parquet"):
+        path.write_bytes(written(form, chunks))
+        for found in (load(path), load(str(path))):
+            assert iter(found) is found
+            assert list(found) == chunks
 
 
 def test_load_returns_lone_surrogates_and_metadata(tmp_path: Path) -> None:
@@ -61,11 +59,7 @@ def test_load_returns_lone_surrogates_and_metadata(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "data", "reason"),
     [
-        ("jsonl", b"no JSON\n", "line 3 is not a chunk"),
-        ("jsonl", b'{"id": "1"}\n', "line 3 is not a chunk"),
-        ("jsonl", b"[]\n", "line 3 is not a chunk"),
-        ("jsonl", b"7\n", "line 3 is not a chunk"),
-        ("jsonl", b"\xff\n", "line 3 is not a chunk"),
+        *(("jsonl", f"{line}\n".encode("latin-1"), "line 3 is not a chunk") for line in NO_CHUNKS),
         ("parquet", b"more", "row 1 is not a chunk"),
     ],
 )
