@@ -10,6 +10,7 @@ from chunkast import Chunker
 from chunkast.cli.main import main
 from chunkast.index import Store
 from tests.tables import cases
+from tests.test_index import filled
 
 PAGE = "# Huts\n\n## Food\n\nEvery hut sells soup. Since {}.\n"
 
@@ -17,8 +18,7 @@ PAGE = "# Huts\n\n## Food\n\nEvery hut sells soup. Since {}.\n"
 def found(
     documents: list[tuple[str, str]], limit: int | None = None
 ) -> list[tuple[str, list[str]]]:
-    with Store(":memory:", create=True) as store:
-        store.update(documents, Chunker(max_tokens=100, overlap=0))
+    with filled(dict(documents), max_tokens=100, overlap=0) as store:
         hits = store.search("soup", limit=limit)
         return [(hit.place, [*map(str, hit.also)]) for hit in hits]
 
@@ -51,9 +51,7 @@ def test_a_copy_of_a_better_copy_is_no_hit() -> None:
 
 
 def test_copies_match_within_the_sources_that_are_searched() -> None:
-    with Store(":memory:", create=True) as store:
-        pages = [(f"{name}/a.md", PAGE) for name in ("one", "two", "three")]
-        store.update(pages, Chunker())
+    with filled({f"{name}/a.md": PAGE for name in ("one", "two", "three")}) as store:
         [hit] = store.search("soup", within="t*")
         assert [hit.source, *(place.source for place in hit.also)] == ["three/a.md", "two/a.md"]
         assert store.chunk(hit.also[0].id).source == "two/a.md"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from chunkast import Chunker
-from chunkast.index import Store
 from tests.tables import cases
+from tests.test_index import filled
 
 
 @cases("forms_of_words", "forms")
 def test_each_form_of_a_word_finds_the_others(queries: list[str], texts: list[str]) -> None:
     for text in texts:
         corpus = {"a.md": f"# A\n\nThe {text} is due.\n", "b.md": "# B\n\nNothing else is here.\n"}
-        with Store(":memory:", create=True) as store:
-            store.update(corpus.items(), Chunker(max_tokens=512, overlap=0))
+        with filled(corpus, max_tokens=512, overlap=0) as store:
             for query in queries:
                 [hit] = store.search(query)
                 assert hit.source == "a.md"
@@ -23,8 +22,7 @@ def test_each_form_of_a_word_finds_the_others(queries: list[str], texts: list[st
 def test_names_with_signs_are_words_of_their_own() -> None:
     names = ("C", "C++", "C#", "F#", ".NET", "net weight")
     corpus = {f"{name}.md": f"# {name}\n\nAbout {name} (in {name}).\n" for name in names}
-    with Store(":memory:", create=True) as store:
-        store.update(corpus.items(), Chunker())
+    with filled(corpus) as store:
         for name in names:
             assert [hit.source for hit in store.search(name)] == [f"{name}.md"]
         assert store.faults() == []
@@ -38,8 +36,7 @@ def test_the_words_of_a_path_count_like_those_of_a_title() -> None:
         "text/1-others.md": "# Others\n\nThese let us go on. Chains of huts are long.\n",
         "text/maxTokens.md": "# Budget\n\nA limit.\n",
     }
-    with Store(":memory:", create=True) as store:
-        store.update(corpus.items(), Chunker(max_tokens=256, overlap=0))
+    with filled(corpus, max_tokens=256, overlap=0) as store:
         assert store.search("let chains")[0].source == "text/2497-if-let-chains.md"
         assert store.search("max tokens")[0].source == "text/maxTokens.md"
         assert store.search("md") == []
@@ -53,7 +50,6 @@ def test_tables_of_contents_come_after_content() -> None:
     links = "".join(f"- [{title}](#{title.lower().replace(' ', '-')})\n" for title in titles)
     sections = "".join(f"## {title}\n\n{'Every hut has some of it. ' * 9}\n\n" for title in titles)
     text = f"# Huts\n\n{links}\n{sections}"
-    with Store(":memory:", create=True) as store:
-        store.update([("a.md", text)], Chunker(max_tokens=80, overlap=0))
+    with filled({"a.md": text}, max_tokens=80, overlap=0) as store:
         assert [hit.section[-1] for hit in store.search("water and food", limit=1)] == [titles[-1]]
         assert store.search("huts water food")[-1].text.startswith("# Huts")

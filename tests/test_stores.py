@@ -106,53 +106,41 @@ def test_other_stores_keep_the_contract(kind: str) -> None:
     store.close()
 
 
-class IgnoresModels(QdrantTarget):
-    def vectors(self, embed_hashes: Sequence[str], model: str) -> Any:
-        return super().vectors(embed_hashes, "one" if model == "two" else model)
+WRITE, VECTORS = QdrantTarget.write, QdrantTarget.vectors
 
 
-class NeverUpdates(QdrantTarget):
-    def update(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        pass
+def ignores_models(target: QdrantTarget, embed_hashes: Sequence[str], model: str) -> Any:
+    return VECTORS(target, embed_hashes, "one" if model == "two" else model)
 
 
-class NeverDeletes(QdrantTarget):
-    def delete(self, ids: Sequence[str]) -> None:
-        pass
+def mixes_vectors(target: QdrantTarget, rows: Sequence[Any], vectors: Sequence[Any]) -> None:
+    WRITE(target, rows, vectors[::-1])
 
 
-class FindsNoVectors(QdrantTarget):
-    def vectors(self, _embed_hashes: Sequence[str], _model: str) -> Any:
-        return {}
-
-
-class MixesVectors(QdrantTarget):
-    def write(self, rows: Sequence[Any], vectors: Sequence[Any]) -> None:
-        super().write(rows, vectors[::-1])
-
-
-class MergesValues(QdrantTarget):
-    def write(self, rows: Sequence[Any], vectors: Sequence[Any]) -> None:
-        old = read(self._client)
-        merged = [{**old.get(row["chunk_id"], ({},))[0], **row} for row in rows]
-        super().write(merged, vectors)
+def merges_values(target: QdrantTarget, rows: Sequence[Any], vectors: Sequence[Any]) -> None:
+    old = read(target._client)
+    merged = [{**old.get(row["chunk_id"], ({},))[0], **row} for row in rows]
+    WRITE(target, merged, vectors)
 
 
 @pytest.mark.parametrize(
-    ("kind", "reason"),
+    ("method", "wrong", "reason"),
     [
-        (IgnoresModels, "embedded texts: "),
-        (NeverUpdates, "start_line of "),
-        (NeverDeletes, "rows: "),
-        (FindsNoVectors, "embedded texts: "),
-        (MixesVectors, "vector of "),
-        (MergesValues, "absent values of "),
+        ("vectors", ignores_models, "embedded texts: "),
+        ("vectors", lambda *_: {}, "embedded texts: "),
+        ("update", lambda *_: None, "start_line of "),
+        ("delete", lambda *_: None, "rows: "),
+        ("write", mixes_vectors, "vector of "),
+        ("write", merges_values, "absent values of "),
     ],
 )
-def test_the_contract_finds_what_a_target_gets_wrong(kind: type[QdrantTarget], reason: str) -> None:
+def test_the_contract_finds_what_a_target_gets_wrong(
+    monkeypatch: pytest.MonkeyPatch, method: str, wrong: Callable[..., Any], reason: str
+) -> None:
+    monkeypatch.setattr(QdrantTarget, method, wrong)
     store = client()
     with pytest.raises(AssertionError, match=f"^{reason}"):
-        check_target(kind(store, "docs"), lambda: read(store))
+        check_target(QdrantTarget(store, "docs"), lambda: read(store))
 
 
 # Edits
