@@ -45,6 +45,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def before(made: Path) -> Any:
+    """The state of an index that is not damaged."""
+    with Store(str(made), read_only=True) as store:
+        return state(store)
+
+
 @pytest.fixture
 def whole(made: Path, tmp_path: Path) -> Path:
     """A copy of an index, to be damaged."""
@@ -85,11 +92,9 @@ def assert_refused_and_rebuilt(path: Path, before: Any) -> None:
 
 @cases("damage", "index")
 def test_a_damaged_index_is_refused_and_rebuilt(
-    whole: Path, statements: list[str], fault: str, embed: int
+    whole: Path, before: Any, statements: list[str], fault: str, embed: int
 ) -> None:
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
-        damaged = list(store.chunks())[3]
+    damaged = before[0][3]
     change(whole, "PRAGMA legacy_alter_table = ON", *statements)
     with Store(str(whole)) as store:
         assert store.faults()
@@ -142,9 +147,9 @@ def test_an_endless_view_is_not_read(whole: Path, table: str) -> None:
 
 
 @pytest.mark.parametrize("damage", ["half", "pages", "page"])
-def test_a_damaged_file_is_refused_until_it_is_deleted(whole: Path, damage: str) -> None:
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
+def test_a_damaged_file_is_refused_until_it_is_deleted(
+    whole: Path, before: Any, damage: str
+) -> None:
     data = whole.read_bytes()
     cut = {
         "half": data[: len(data) // 2],
@@ -198,9 +203,7 @@ def test_tables_columns_and_views_of_others_may_stand_beside(whole: Path) -> Non
         assert connection.execute(counted).fetchone() == (len(TEXTS),)
 
 
-def test_nothing_is_removed_from_a_damaged_index(whole: Path) -> None:
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
+def test_nothing_is_removed_from_a_damaged_index(whole: Path, before: Any) -> None:
     change(whole, "UPDATE chunks SET own_token_count = own_token_count + 1 WHERE number = 4")
     with Store(str(whole)) as store:
         with pytest.raises(StoreError, match=r"row 4 of .* is damaged; .* rebuilds it"):
@@ -209,16 +212,14 @@ def test_nothing_is_removed_from_a_damaged_index(whole: Path) -> None:
         assert state(store) == before
 
 
-def test_rows_of_other_fields_are_rebuilt(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
+def test_rows_of_other_fields_are_rebuilt(
+    whole: Path, before: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("chunkast.index.rows._FIELDS_CHECKSUM", 1)
     assert_refused_and_rebuilt(whole, before)
 
 
-def test_a_damaged_full_text_index_is_rebuilt(whole: Path) -> None:
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
+def test_a_damaged_full_text_index_is_rebuilt(whole: Path, before: Any) -> None:
     change(whole, "UPDATE search_data SET block = x'00ffff1234ffff' WHERE id > 10")
     # Before Python 3.11, an error has no name.
     advice = "rebuilds it" if sys.version_info >= (3, 11) else ""

@@ -7,6 +7,8 @@ import json
 import re
 import tracemalloc
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from chunkast import ChunkastError, Chunker
 from chunkast.index import Store
 from chunkast.text.source_map import without_surrogates
-from tests.agents import ask
+from tests import agents
 from tests.checks import counter_of
 from tests.command import run, write
 from tests.strategies import documents
@@ -39,7 +41,7 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path, *, stdio: bool) -> None
     assert run("index", "docs", "--db", "a.db", "-q", cwd=tmp_path).returncode == 0
     rows = table("agents", "calls")
     calls = [(row["tool"], row["arguments"]) for row in rows]
-    tools, *answered = ask(calls, "--db", "a.db", cwd=tmp_path, stdio=stdio)
+    tools, *answered = agents.ask(calls, "--db", "a.db", cwd=tmp_path, stdio=stdio)
     assert [tool.name for tool in tools] == ["outline", "search", "read", "quote"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
     for row, answer in zip(rows, answered, strict=True):
@@ -55,6 +57,14 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path, *, stdio: bool) -> None
     assert count(json.dumps(definitions)) <= 620
 
 
+@contextmanager
+def served_by(chunker: Chunker, corpus: dict[str, str]) -> Iterator[Any]:
+    """The tools over an index in memory."""
+    with Store(":memory:", create=True) as store:
+        store.update(corpus.items(), chunker)
+        yield answers.Answers(store, chunker)
+
+
 TRIPS = "".join(
     f"# Trip {n}\n\n{'Rain falls on the hills. ' * 60}\n\nFerry {n} leaves at {n}.\n\n"
     f"{'Sun shines on the quay. ' * 60}\n\n"
@@ -65,9 +75,7 @@ TRIPS = "".join(
 def test_a_search_shows_passages_and_then_places() -> None:
     chunker = Chunker(max_tokens=1_000, overlap=0)
     count = counter_of(chunker.config)
-    with Store(":memory:", create=True) as store:
-        store.update([("trips.md", TRIPS), ("notes.md", NOTES)], chunker)
-        served = answers.Answers(store, chunker)
+    with served_by(chunker, {"trips.md": TRIPS, "notes.md": NOTES}) as served:
         for most in (100, 200, 1_000, 2_000):
             found = asyncio.run(served.search("when does ferry 3 leave", max_tokens=most))
             assert count(found) <= most
@@ -84,9 +92,7 @@ def test_a_search_shows_passages_and_then_places() -> None:
     # Sentences that do not fit are places.
     corpus = {"a.md": "# Ferry\n\nThe ferry leaves.\n"}
     corpus |= {f"{n}.md": f"{'ABCDEFGHI'[n]} ferry {'goes and ' * 200}goes.\n" for n in range(9)}
-    with Store(":memory:", create=True) as store:
-        store.update(corpus.items(), chunker)
-        served = answers.Answers(store, chunker)
+    with served_by(chunker, corpus) as served:
         found = asyncio.run(served.search("ferry", max_tokens=300))
         passage, _, places = found.rpartition("\n\n")
         assert re.match(r"a\.md:1-3  Ferry  id=\w+\n", passage)
@@ -105,9 +111,7 @@ def test_a_long_title_is_shortened_in_every_place() -> None:
     chunker = Chunker(max_tokens=200)
     peaks = []
     for words in (300, 1_200):
-        with Store(":memory:", create=True) as store:
-            store.update([("a.md", f"# {'title word ' * words}\n")], chunker)
-            served = answers.Answers(store, chunker)
+        with served_by(chunker, {"a.md": f"# {'title word ' * words}\n"}) as served:
             tracemalloc.start()
             listed = asyncio.run(served.quote(text="word", max_tokens=500))
             peaks.append(tracemalloc.get_traced_memory()[1])
@@ -204,7 +208,7 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
         served = answers.Answers(store, chunker)
         failed: list[str] = []
 
-        def asked_or_refused(tool: str, **given: Any) -> str:
+        def ask(tool: str, **given: Any) -> str:
             try:
                 answer: str = asyncio.run(getattr(served, tool)(max_tokens=most, **given))
             except ChunkastError as error:
@@ -217,24 +221,22 @@ def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
             assert count(answer) <= most
             return answer
 
-        asked_or_refused("outline")
-        asked_or_refused("outline", source="0.md")
-        asked_or_refused("outline", source="0.md", depth=2)
-        asked_or_refused("quote", text="End")
-        found = asked_or_refused("search", query="one two end")
+        ask("outline")
+        ask("outline", source="0.md")
+        ask("outline", source="0.md", depth=2)
+        ask("quote", text="End")
+        found = ask("search", query="one two end")
         for identity in re.findall(r"id=(\S+)$", found, re.MULTILINE):
-            asked_or_refused("read", id=identity)
-        asked_or_refused("read", source="0.md")
+            ask("read", id=identity)
+        ask("read", source="0.md")
         # One line alone is larger.
         assert all("max_tokens" in error for error in failed)
 
 
 def asked(corpus: dict[str, str], tool: str, **given: Any) -> str:
     chunker = Chunker(max_tokens=given.pop("size", 256), overlap=0)
-    with Store(":memory:", create=True) as store:
-        store.update(corpus.items(), chunker)
-        answer: str = asyncio.run(getattr(answers.Answers(store, chunker), tool)(**given))
-        return answer
+    with served_by(chunker, corpus) as served:
+        return str(asyncio.run(getattr(served, tool)(**given)))
 
 
 def test_a_large_index_is_listed_by_folders() -> None:
