@@ -135,11 +135,7 @@ def test_renaming(context: Literal["headings", "none"]) -> None:
 
 
 def test_one_vector_serves_every_new_chunk_with_its_text() -> None:
-    current = [
-        *chunks_of("Same.", "a.md"),
-        *chunks_of("Same.", "b.md"),
-        *chunks_of("Same.", "c.md"),
-    ]
+    current = [chunk for name in "abc" for chunk in chunks_of("Same.", f"{name}.md")]
     a, b, c = ids(current)
     plan = plan_writes(current, [])
     assert (plan.embed, plan.reuse, plan.repeats) == ((a,), {b: a, c: a}, (b, c))

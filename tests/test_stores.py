@@ -58,9 +58,7 @@ def assert_same(found: Rows, expected: Rows) -> None:
 
 
 def fresh(documents: Documents, model: str = "") -> Rows:
-    store = client()
-    sync(QdrantTarget(store, "docs"), documents, Embed(), model=model)
-    return read(store)
+    return fresh_of({source: (chunks or [], model) for source, chunks in documents})
 
 
 def chunked(texts: Mapping[str, str], chunker: Chunker = CHUNKER) -> Documents:
@@ -145,7 +143,6 @@ def test_the_contract_finds_what_a_target_gets_wrong(
 
 # Edits
 
-GUIDE = "# Guide\n\nPack light.\n\n## Water\n\nSprings run dry.\n\n## Food\n\nThe hut sells soup.\n"
 FILES: dict[str, str] = {row["name"]: row["text"] for row in table("edits", "files")}
 EDITS = table("edits", "edits")
 
@@ -185,12 +182,10 @@ def test_what_an_edit_costs(
             chunks = expected.written + expected.updated + expected.unchanged
             expected = SyncReport(unchanged=chunks)
     # Documents that were not passed, or could not be read, are as they were.
-    passed = [pair for pair in edited if pair[1] is not None]
-    gone = {source for source, chunks in edited if alone or chunks is None} | (
-        {source for source, _ in documents} if alone else set()
-    )
-    kept = [pair for pair in documents if pair[0] in gone - dict(passed).keys()]
-    assert_same(store.read(), fresh([*kept, *passed]))
+    passed = {source: chunks for source, chunks in edited if chunks is not None}
+    unread = {source for source, chunks in edited if chunks is None}
+    kept = [pair for pair in documents if pair[0] not in passed and (alone or pair[0] in unread)]
+    assert_same(store.read(), fresh([*kept, *passed.items()]))
     store.close()
 
 
@@ -444,14 +439,8 @@ def broken(_texts: list[str]) -> Any:
     ("embed", "reason"),
     [
         (broken, "embed failed: TimeoutError: no answer"),
-        (
-            lambda texts: [vector_of(text) for text in texts][1:],
-            "embed returned 1 vectors for 2 texts",
-        ),
-        (
-            lambda texts: [vector_of(text)[1:] for text in texts],
-            "a vector of 5 numbers; the store has 6",
-        ),
+        (lambda texts: Embed()(texts)[1:], "embed returned 1 vectors for 2 texts"),
+        (lambda texts: [[1.0] * 5 for _ in texts], "a vector of 5 numbers; the store has 6"),
         (lambda texts: [[math.nan] * 6 for _ in texts], "a number that is not finite"),
         (lambda texts: [[math.inf] * 6 for _ in texts], "a number that is not finite"),
         (lambda _texts: None, "embed failed: TypeError"),
