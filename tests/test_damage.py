@@ -106,11 +106,14 @@ def test_a_damaged_index_is_refused_and_rebuilt(
     assert_refused_and_rebuilt(whole, before)
 
 
-def test_bytes_in_place_of_a_text_are_damage(whole: Path) -> None:
-    change(whole, "UPDATE documents SET text = x'ff00' WHERE number = 1")
+@pytest.mark.parametrize(
+    ("text", "reason"), [("'x'", "the text of .* is damaged"), ("x'ff00'", "damaged")]
+)
+def test_another_text_and_bytes_are_damage(whole: Path, text: str, reason: str) -> None:
+    change(whole, f"UPDATE documents SET text = {text} WHERE number = 1")  # noqa: S608
     with Store(str(whole), read_only=True) as store:
         source = str(next(store.chunks()).source)
-        with pytest.raises(StoreError, match="damaged"):
+        with pytest.raises(StoreError, match=reason):
             store.outline(source)
 
 

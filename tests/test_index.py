@@ -443,9 +443,6 @@ def test_stored_documents_are_read() -> None:
         assert grown.text == GUIDES["tests.md"].rstrip()
         with pytest.raises(StoreError, match=r"has no document 'test.md'; nearest: tests.md"):
             store.outline("test.md")
-        store._connection.execute("UPDATE documents SET text = 'x' WHERE source = 'how.md'")
-        with pytest.raises(StoreError, match=r"the text of how\.md is damaged"):
-            store.outline("how.md")
     with filled({"n.ipynb": notebook(*CELLS)}) as store:
         with pytest.raises(StoreError, match=r"n.ipynb is a notebook, which has no outline"):
             store.read("n.ipynb")
@@ -790,8 +787,6 @@ def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> 
     set_version(VERSION - 1)
     done = run("search", "soup", "--db", "a.db", cwd=tmp_path)
     assert "'chunkast index PATHS --db a.db' rebuilds it" in errors(done.stderr)[0]
-    with Store(path) as store, pytest.raises(StoreError, match="older chunkast"):
-        store.search("soup")
     done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
     # The positions in an older index are not compared.
     assert done.stdout.startswith(b"added 0, changed 0, unchanged 4, removed 0, moved 4\nembed 0,")

@@ -63,11 +63,7 @@ def test_spans_are_in_order_and_any_quote_is_accepted(text: str, quote: str) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit",
-    ["[a](", "](a", '](a "', "](a(b)", "<a ", "&lt;a ", "&#1", "[a", "_ ", "\\*", "- ", "\n", "\n ",
-     "\n-", "-", "> ", "x ... "],
-)  # fmt: skip
+@cases("spoken_quotes", "repeated")
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     growth = time_growth(
         lambda text: locate_quote("x y ... z", text + " x* y"), lambda size: unit * size, 40_000
