@@ -70,15 +70,12 @@ def indexed() -> Store:
 
 # Enough of each document for a search.
 BEGINNINGS = {name: text[:2_000] for name, text in CORPUS.items()}
-SMALL = Chunker(max_tokens=60, overlap=0.4)
 
 
 @cache
 def indexed_corpus() -> Store:
     """An index of small chunks that no test changes."""
-    store = Store(":memory:", create=True)
-    store.update(BEGINNINGS.items(), SMALL)
-    return store
+    return filled(BEGINNINGS, max_tokens=60, overlap=0.4)
 
 
 def stored_words(store: Store) -> list[tuple[Any, ...]]:
@@ -105,13 +102,16 @@ def state(store: Store) -> tuple[Any, ...]:
 # Writing
 
 
-def test_what_is_stored_is_what_the_chunker_gave() -> None:
-    expected = list(SMALL.iter_chunks(sorted(BEGINNINGS.items())))
-    store = indexed_corpus()
-    assert list(store.chunks()) == expected
-    assert store.digest() == digest(expected)
-    of_one = [chunk for chunk in expected if chunk.source == "faq.md"]
-    assert list(store.chunks("faq.md")) == of_one != []
+@pytest.mark.parametrize(
+    "corpus", [BEGINNINGS, pytest.param(CORPUS, marks=pytest.mark.slow)], ids=["begin", "whole"]
+)
+def test_what_is_stored_is_what_the_chunker_gave(corpus: dict[str, str]) -> None:
+    expected = list(Chunker(max_tokens=120).iter_chunks(sorted(corpus.items())))
+    with filled(corpus, max_tokens=120) as store:
+        assert list(store.chunks()) == expected
+        assert store.digest() == digest(expected)
+        of_one = [chunk for chunk in expected if chunk.source == "faq.md"]
+        assert list(store.chunks("faq.md")) == of_one != []
 
 
 @pytest.mark.slow
