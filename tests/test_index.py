@@ -72,10 +72,9 @@ def indexed() -> Store:
 BEGINNINGS = {name: text[:2_000] for name, text in CORPUS.items()}
 
 
-@cache
-def indexed_corpus() -> Store:
-    """An index of small chunks that no test changes."""
-    return filled(BEGINNINGS, max_tokens=60, overlap=0.4)
+each_corpus = pytest.mark.parametrize(
+    "corpus", [BEGINNINGS, pytest.param(CORPUS, marks=pytest.mark.slow)], ids=["begin", "whole"]
+)
 
 
 def stored_words(store: Store) -> list[tuple[Any, ...]]:
@@ -102,9 +101,7 @@ def state(store: Store) -> tuple[Any, ...]:
 # Writing
 
 
-@pytest.mark.parametrize(
-    "corpus", [BEGINNINGS, pytest.param(CORPUS, marks=pytest.mark.slow)], ids=["begin", "whole"]
-)
+@each_corpus
 def test_what_is_stored_is_what_the_chunker_gave(corpus: dict[str, str]) -> None:
     expected = list(Chunker(max_tokens=120).iter_chunks(sorted(corpus.items())))
     with filled(corpus, max_tokens=120) as store:
@@ -244,20 +241,22 @@ def assert_hits_are_apart(hits: list[Hit], corpus: dict[str, str], budget: int) 
         seen |= span
 
 
-@pytest.mark.parametrize("budget", [1, 50, 300, 2_000, 10**6])
-def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
-    chunks = {chunk.id: chunk for chunk in indexed_corpus().chunks()}
-    assert any(chunk.overlap for chunk in chunks.values())
-    hits = indexed_corpus().search("the ferry leaves the harbour when the tables are full", budget)
-    assert hits or budget == 1
-    assert_hits_are_apart(hits, BEGINNINGS, budget)
-    for hit in hits:
-        places = SourceMap(BEGINNINGS[hit.source])
-        lines = [places.line(at) for at in (hit.start_index, hit.end_index - 1)]
-        assert hit.place == f"{hit.source}:{lines[0]}-{lines[1]}"
-        assert hit.text in chunks[hit.id].text
-        assert hit.part or chunks[hit.id].text.endswith(hit.text)
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+@each_corpus
+def test_hits_fit_the_budget_and_do_not_repeat_each_other(corpus: dict[str, str]) -> None:
+    with filled(corpus, max_tokens=60, overlap=0.4, context="none") as store:
+        chunks = {chunk.id: chunk for chunk in store.chunks()}
+        assert any(chunk.overlap for chunk in chunks.values())
+        for budget in (1, 50, 300, 2_000, 10**6):
+            hits = store.search("the ferry leaves the harbour when the tables are full", budget)
+            assert hits or budget == 1
+            assert_hits_are_apart(hits, corpus, budget)
+            for hit in hits:
+                places = SourceMap(corpus[hit.source])
+                lines = [places.line(at) for at in (hit.start_index, hit.end_index - 1)]
+                assert hit.place == f"{hit.source}:{lines[0]}-{lines[1]}"
+                assert hit.text in chunks[hit.id].text
+                assert hit.part or chunks[hit.id].text.endswith(hit.text)
+            assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 QUERY_PARTS = st.sampled_from([*"\"'*^()-:{\0\\ ", "AND", "NOT", "NEAR(", "soup", "search"])
