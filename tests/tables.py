@@ -20,12 +20,12 @@ def document(name: str) -> str:
 
 
 def table(file: str, name: str) -> Any:
-    """Return a table of ``fixtures/FILE.json``."""
-    return json.loads((FIXTURES / f"{file}.json").read_bytes())[name]
+    """Return a table of ``fixtures/tables/FILE.json``."""
+    return json.loads((FIXTURES / "tables" / f"{file}.json").read_bytes())[name]
 
 
 def each_case(file: str, name: str) -> pytest.MarkDecorator:
-    """Run a test with each ``case`` of a table in ``fixtures/FILE.json``."""
+    """Run a test with each ``case`` of a table in ``fixtures/tables/FILE.json``."""
     rows = table(file, name)
     return pytest.mark.parametrize("case", rows, ids=[row["name"] for row in rows])
 
@@ -35,11 +35,7 @@ def cases(file: str, *groups: str) -> pytest.MarkDecorator:
 
     A row has a name, and the arguments of the test.
     """
-    rows = [
-        (f"{group}: {row.pop('name')}", row)
-        for group in groups
-        for row in table(f"tables/{file}", group)
-    ]
+    rows = [(f"{group}: {row.pop('name')}", row) for group in groups for row in table(file, group)]
     fields = list(rows[0][1])
     values = [pytest.param(*(row[field] for field in fields), id=name) for name, row in rows]
     return pytest.mark.parametrize(fields, values)
