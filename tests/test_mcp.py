@@ -188,7 +188,8 @@ def test_following_the_calls_reads_the_whole_text_once(
     with Store(":memory:", create=True) as store:
         store.update([(name, text)], chunker)
         served = answers.Answers(store, chunker)
-        longest = max(map(chunker.counter.count, map(escaped, text.splitlines())))
+        lines = re.split(r"\r\n|\r|\n", text)
+        longest = max(map(chunker.counter.count, map(escaped, lines)))
         for answer in followed(text, served, chunker.counter.count, most + longest, name):
             head, *_, note = answer.split("\n")
             shown = head + note.partition("\t")[0]
@@ -198,6 +199,8 @@ def test_following_the_calls_reads_the_whole_text_once(
 @settings(deadline=None, max_examples=settings().max_examples // 4)
 @example(["x" * 4_000 + "\U0001f468\u200d\U0001f469" * 200], 101)
 @example(["word " * 400], 100)
+# The last page fits without a note on the next one.
+@example(["word " * 12 + "https://example.com/" + "long/" * 24 + "\n\n\n"], 100)
 @given(st.lists(documents(), min_size=1, max_size=3), st.integers(100, 300))
 def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
     corpus = {f"{number}.md": f"# One two\n\n{text}\n\nEnd\n" for number, text in enumerate(texts)}

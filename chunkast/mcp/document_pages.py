@@ -72,6 +72,10 @@ class Pages:
         ends = range(first, stop + 1)
         number = most_fitting(ends, lambda end: self.count(self.shown(first, end, stop)), self.most)
         if not number:
+            # The last page names no next call.
+            rest = self.shown(first, stop, stop)
+            if self.count(rest) <= self.most:
+                return rest, stop
             # A page with a higher limit may have names in its header.
             least = self.count(replace(self, most=_UNLIMITED).shown(first, first, stop))
             advice = f"too few for line {first}; {least:,} are enough"
