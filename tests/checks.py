@@ -317,10 +317,18 @@ def check_promises(
     lasts = [leaf.headings[-1] for leaf in below]
 
     def extent(start: int, end: int) -> tuple[int, int]:
-        """A region or sentence, with the headings right above it, and the text after its last."""
+        """A region or sentence, with the headings right above it.
+
+        If it ends with a heading, the first word below belongs to it, or a region that fits there.
+        """
         for leaf in below:
             if start < leaf.headings[0] < end <= leaf.start:
-                end = leaf.word_end
+                fitting = (h for h in leaf.headings if count(text[h : leaf.word_end]) <= budget)
+                heading = next(fitting, leaf.start)
+                ends = (region.end for region in analysis.regions if region.start == leaf.start)
+                end = max(
+                    (e for e in ends if count(text[heading:e]) <= budget), default=leaf.word_end
+                )
         slot = bisect_left(lasts, start) - 1
         if slot >= 0 and start < min(below[slot].word_end, below[slot].end):
             start = below[slot].headings[0]

@@ -141,13 +141,10 @@ class Structure:
         regions = self._walk.regions
         if not (known or self.analysis.tags or self.analysis.wrappers):
             return regions
-        begun = {region.start for region in regions}
+        blocks = {(region.start, region.end) for region in regions}
         tags = {*self.analysis.tags, *self.analysis.wrappers}
-        between = (
-            ProtectedRegion(start, line_end(self.text, end), "tag")
-            for start, end in tags
-            if start not in begun
-        )
+        pairs = {(start, line_end(self.text, end)) for start, end in tags} - blocks
+        between = (ProtectedRegion(*pair, "tag") for pair in pairs)
         regions = [*regions, *known, *between]
         return sorted(regions, key=lambda region: (region.start, -region.end))
 
@@ -177,6 +174,12 @@ class Structure:
             if section or first < pos:
                 first = leaf.start
         return first
+
+    def is_nested(self, pos: int) -> bool:
+        """Return whether no block of the top level begins at ``pos``, nor the end of the text."""
+        number = bisect_left(self._starts, pos)
+        following = self._starts[number] if number < len(self._starts) else len(self.text)
+        return following > pos
 
     def leaf_around(self, pos: int) -> Block | None:
         """Return the leaf that contains the character at ``pos``, or None."""

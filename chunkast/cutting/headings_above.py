@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from chunkast.analysis import Headed, Structure
@@ -22,6 +23,7 @@ class Above(NamedTuple):
         return min(self.first, pos) if pos < self.word_end else pos
 
 
+_START = attrgetter("start")
 NOTHING_ABOVE: Final = Above(0, -1)
 
 
@@ -47,15 +49,28 @@ class HeadingsAbove:
     def fits(self, start: int, end: int) -> bool:
         """Return whether a region fits the budget with the headings right above it.
 
-        A region that ends with a heading also has to fit together with the first word below.
+        A region that ends with a heading also has to fit together with the first word below, or with
+        all of a region that begins there and fits below that heading.
         """
         first = start
         if (headed := self._structure.headed.at(start)) and headed.start < end:
             first = self._first_that_fits(headed, start)
-        below = self._structure.headed.at(end)
-        if below and start < below.headings[0] and self._first_that_fits(below, end) < end:
-            end = below.word_end
-        return self._costs.is_within(first, end, self._costs.budget)
+        costs, below = self._costs, self._structure.headed.at(end)
+        while below and start < below.headings[0] and costs.is_within(first, end, costs.budget):
+            heading = self._first_that_fits(below, end)
+            if heading == end:
+                break
+            end = self._end_of_region(heading, below.start) or below.word_end
+            below = self._structure.headed.at(end)
+        return costs.is_within(first, end, costs.budget)
+
+    def _end_of_region(self, heading: int, start: int) -> int | None:
+        """Return the end of the longest region at ``start`` that fits below ``heading``, or None."""
+        regions, costs = self._structure.regions, self._costs
+        first = bisect_left(regions, start, key=_START)
+        there = regions[first : bisect_right(regions, start, first, key=_START)]
+        fitting = (each for each in there if costs.is_within(heading, each.end, costs.budget))
+        return next((region.end for region in fitting), None)
 
     def _first_that_fits(self, headed: Headed, pos: int) -> int:
         """Return the first heading before ``pos`` that fits beside the first word, or ``pos``."""

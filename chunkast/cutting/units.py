@@ -76,16 +76,12 @@ class Bodies:
         self._headings = HeadingsAbove(costs, structure)
         self._bodies: list[Units] = []
         self._starts: list[int] = []
-        regions: Sequence[ProtectedRegion]
-        if structure.complete:
-            regions = structure.regions
-        else:
-            # Only wrappers contain the starts of sections.
-            wrappers = sorted(structure.analysis.wrappers, key=lambda span: (span[0], -span[1]))
-            regions = [ProtectedRegion(*span, "tag") for span in wrappers]
+        starts = _run_starts(structure, costs)
+        # A section begins inside a region if that is a wrapper, or ends with a heading.
+        may_be_inside = structure.analysis.wrappers or any(map(structure.is_nested, starts[1:]))
+        regions = structure.regions if structure.complete or may_be_inside else ()
         whole, size = _protected(structure, self._headings, regions), len(structure.text)
         self._extended: Sequence[Point] | None = None
-        starts = _run_starts(structure, costs)
         if regions or structure.complete or costs.apart:
             points = structure.points
             if structure.extended:
@@ -94,7 +90,7 @@ class Bodies:
             points = _with_pages(costs, whole, points) if costs.apart else points
             self._extended = points
             places = [*map(_POSITION, _points(points, whole, costs.dropped, size)), size]
-            starts = [places[bisect_left(places, start)] for start in starts]
+            starts = [_first_outside(structure, whole, places, start) for start in starts]
         starts.append(size)
         runs = ((structure.headings.run_at(start), start, end) for start, end in costs.apart)
         # A user's region may be around the front matter.
@@ -192,6 +188,18 @@ def _outside(spans: SpanSet, points: Sequence[Point]) -> list[Point]:
     return [*kept, *points[at:]]
 
 
+def _first_outside(structure: Structure, whole: SpanSet, places: Sequence[int], start: int) -> int:
+    """Return the first of the ``places`` at or after ``start``, where a section may begin.
+
+    If it is right below a heading in one of the ``whole`` regions, the section begins with the region.
+    """
+    place = places[bisect_left(places, start)]
+    below = structure.headed.at(place)
+    if below is None or below.headings[-1] < start or whole.start(start) == start:
+        return place
+    return structure.headings_above(whole.start(start))
+
+
 def _with_pages(costs: Costs, whole: SpanSet, points: Sequence[Point]) -> Sequence[Point]:
     """Return the ``points``, and those after the front matter of pages that is left out."""
     known = {point.pos for point in points}
@@ -219,8 +227,9 @@ def _divided(
         if point.score >= 0:
             first = start
         above = headings.above(start)
-        # A region that is not cut may end with a heading.
-        above = above._replace(first=protected.start(above.first))
+        # A region that is not cut may end with a heading, and have others right above it.
+        region = protected.start(above.first)
+        above = above._replace(first=headings.above(region).start(region))
         whole = costs.is_within(above.start(start), end, budget)
         below = first < start and not costs.is_within(first, end, budget)
         cuts: list[Point] = []
