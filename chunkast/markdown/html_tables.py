@@ -44,6 +44,7 @@ _LABEL = re.compile(r"\s*([^<>\r\n]{1,48})\s*</t[dh]\s*>", re.IGNORECASE)
 _MARKUP = re.compile(r"<[^<>]*>|&nbsp;|\*\*")
 _NAME = re.compile(r"(?<=<)[a-z]+|(?<=</)[a-z]+|\*\*")
 _DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
@@ -192,12 +193,17 @@ class HtmlTables:
 
 
 class _Cell(NamedTuple):
-    """A cell: the numbers of its row and its first column, where it begins, and if it is a header."""
+    """A cell: the numbers of its row and its first column, and where it begins.
+
+    is_header: true if it is a ``<th>`` or in a ``<thead>``.
+    may_group: true if it may name the rows below it: a ``<th>`` of several columns in the body.
+    """
 
     row: int
     column: int
     start: int
     is_header: bool
+    may_group: bool
 
 
 class _Reader:
@@ -228,7 +234,7 @@ class _Reader:
             if tag.name == "tr" or len(self.tables.rows) == self.first:
                 self.begin_row(tag.start)
             if tag.name in _CELLS:
-                self.begin_cell(tag, in_head or tag.name == "th")
+                self.begin_cell(tag, in_head)
 
     def begin_row(self, start: int) -> None:
         self.column, self.above = 0, self.reaching
@@ -240,15 +246,17 @@ class _Reader:
         else:
             self.tables.groups.append(start)
 
-    def begin_cell(self, tag: Tag, is_header: bool) -> None:
+    def begin_cell(self, tag: Tag, in_head: bool) -> None:
         row = len(self.tables.rows) - self.first
         if self.cells and self.cells[-1].row == row:
             self.tables.cells.append(tag.start)
         while self.column in self.above:
             self.column += 1
-        self.cells.append(_Cell(row, self.column, tag.start, is_header))
         spans = _SPAN.finditer(self.text, tag.start, tag.end)
         sizes = {span[1].lower(): int(span[2]) for span in spans}
+        is_header = in_head or tag.name == "th"
+        may_group = is_header and not in_head and sizes.get("col", 1) > 1
+        self.cells.append(_Cell(row, self.column, tag.start, is_header, may_group))
         end = min(self.column + (sizes.get("col") or 1), _MOST_COLUMNS + 1)
         # No rows are all rows of the table's part.
         if rows := (sizes.get("row", 1) or _ALL_ROWS) - 1:
@@ -262,8 +270,12 @@ class _Reader:
         self.tables.tails.append(tag.start)
         rows = self.tables.rows[self.first :]
         filled = [list(row) for _, row in groupby(self.cells, attrgetter("row"))]
-        headers = takewhile(lambda row: all(cell.is_header for cell in row), filled)
-        count = len(list(headers)) or _begins_with_header(self.text, filled, tag.start)
+        headers = [*takewhile(lambda row: all(cell.is_header for cell in row), filled)]
+        groups = [row for row in filled if len(row) == 1 and row[0].may_group]
+        # The only such row may also be the title of a table without another header.
+        while headers and headers[-1] in groups and len(headers) + len(groups) > 2:
+            headers.pop()
+        count = len(headers) or _begins_with_header(self.text, filled, tag.start)
         header = filled[count - 1][0].row if count else 0
         # A cell that extends out of the header would move the cells of other rows.
         if header == len(rows) or rows[header] in self.tables.above:
@@ -297,16 +309,19 @@ def _begins_with_header(text: str, rows: Sequence[Sequence[_Cell]], end: int) ->
         return False
     starts, first = [*(cell.start for cell in cells), end], len(rows[0])
     contents = (_content(text[start:end].lower()) for start, end in pairwise(starts))
-    may_head, has_digit, is_bold = zip(*contents, strict=True)
-    later = zip(cells[first:], has_digit[first:], strict=True)
-    digits = Counter(cell.column for cell, found in later if found)
+    may_head, digits, is_bold = zip(*contents, strict=True)
+    later = zip(cells[first:], digits[first:], strict=True)
+    counts = Counter(cell.column for cell, found in later if found)
+    columns = [cell.column for cell in rows[0]]
+    # The cell above a column of numbers has none, or only a year.
+    above = (bisect_right(columns, at) for at, count in counts.items() if count == len(rows) - 1)
+    has_numbers = any(not digits[at - 1] or _YEAR.fullmatch(digits[at - 1]) for at in above if at)
     bold = [number for number, found in enumerate(is_bold) if found]
-    in_all = len(rows) - 1 in digits.values() or bold == list(range(first))
-    return in_all and all(may_head[:first])
+    return (has_numbers or bold == list(range(first))) and all(may_head[:first])
 
 
-def _content(html: str) -> tuple[bool, bool, bool]:
-    """Return whether a cell may be one of a header, whether it has digits, and whether it is bold.
+def _content(html: str) -> tuple[bool, str, bool]:
+    """Return whether a cell may be one of a header, its words if they have digits, and if it is bold.
 
     A cell of a header has text, and is neither a link nor an image.
     """
@@ -317,7 +332,11 @@ def _content(html: str) -> tuple[bool, bool, bool]:
     around = set(_NAME.findall(before)) & set(_NAME.findall(after))
     is_link = "a" in around or words[:1] + words[-1:] == "[)"
     may_head = bool(words) and not is_link and "<img" not in html and "![" not in words
-    return may_head, _DIGIT.search(words) is not None, not around.isdisjoint(("b", "strong", "**"))
+    return (
+        may_head,
+        words * bool(_DIGIT.search(words)),
+        not around.isdisjoint(("b", "strong", "**")),
+    )
 
 
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
