@@ -51,7 +51,7 @@ class _Parts(NamedTuple):
     def shorter(self) -> Iterator[_Parts]:
         """Yield these parts, and then fewer and fewer of them; the frame stays as it is.
 
-        The innermost opener, which is the frame if there is one, outlasts the root of the path.
+        The innermost opener, which is the frame if there is one, is never removed.
         """
         yield self
         parts = self._replace(matter="")
@@ -66,10 +66,7 @@ class _Parts(NamedTuple):
             parts = parts._replace(openers=openers[number:])
             yield parts
         if first:
-            parts = parts._replace(titles=())
-            yield parts
-        if parts.openers:
-            yield parts._replace(openers=())
+            yield parts._replace(titles=())
 
 
 class Context:
@@ -202,7 +199,10 @@ class Context:
         shorter = list(parts.shorter())[1:]
         # Fewer parts never have more tokens.
         yield from map(str, shorter[bisect_left(shorter, True, key=self._is_allowed) :])
-        if parts.frame:
+        if parts.openers:
+            # Headings may fit where the innermost opener does not.
+            yield from self._allowed(parts._replace(openers=()))
+        elif parts.frame:
             yield from dict.fromkeys((parts.frame.bare or "", ""))
 
     def _is_allowed(self, parts: _Parts) -> bool:
