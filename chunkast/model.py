@@ -132,14 +132,15 @@ class ProtectedRegion:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    r"""A heading at the top level of a document, which begins a section.
+    r"""A heading at the top level of a document, which begins a section if it has a title.
 
     start: the start of the heading, a character index. A comment, HTML anchor or opening tag
         directly before a heading belongs to the heading.
     end: the start of the line after the heading, a character index.
     level: the level of the heading, from 1 (the outermost) to 6.
     title: the text of the heading without markup; of more than 2,000 characters, the beginning.
-    path: the titles of all enclosing sections, outermost first, followed by this title.
+    path: the titles of all enclosing sections, outermost first, followed by this title if there is
+        one.
     id: the id in the heading's attributes, as in ``## Title {#id}``, or empty.
     anchors: other ids in or right before the heading, such as the target of its permalink.
 

@@ -108,7 +108,7 @@ class OpenSections:
 class Headings:
     """The headings that open sections, which are looked up by position.
 
-    all: the headings, by default those of the analysis.
+    all: the headings of the analysis; those without a title only end sections.
     pages: the document, and the pages inside it.
     first_path: the heading path of the text before the first heading.
     runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
@@ -116,8 +116,8 @@ class Headings:
     appendices: the starts of the footnotes and link definitions at the end of a document or page.
     """
 
-    def __init__(self, analysis: Analysis, headings: Sequence[Heading] | None = None) -> None:
-        self.all = analysis.headings if headings is None else headings
+    def __init__(self, analysis: Analysis) -> None:
+        self.all = analysis.headings
         self.first_path = analysis.path
         matters = (analysis.text[start:end] for start, end in analysis.inner_pages)
         self._page_starts = [0, *(start for start, _ in analysis.inner_pages)]
@@ -163,10 +163,8 @@ class Headings:
             run = self.runs[number]
             begin = max(start, run.start)
             path = titled_path(self.path(run.heading), self.page_at(begin).title)
-            # A section that goes on, or in code, text after a definition, which has no title.
-            goes_on = run.first != number or (run.heading >= 0 and not self.all[run.heading].title)
-            again = goes_on and sections and sections[-1][1] == path
-            if path and not again:
+            continues = run.first != number and sections and sections[-1][1] == path
+            if path and not continues:
                 sections.append((begin, path))
         return sections
 
@@ -195,7 +193,12 @@ def _runs_of(
 
     ``others`` are the pages and appendices.
     """
-    events = [(heading.start, _HEADING, number) for number, heading in enumerate(headings)]
+    levels = [max(heading.level, _HIGHEST) for heading in headings]
+    # A heading without a title only ends sections.
+    events = [
+        (heading.start, _HEADING, number) if heading.title else (heading.start, _APPEND, level)
+        for number, (heading, level) in enumerate(zip(headings, levels, strict=True))
+    ]
     events += others
     for start, end in wrappers:
         # A section that begins with the lines before a wrapper ends with the wrapper too.
@@ -219,7 +222,7 @@ def _runs_of(
             first = opened.stack[-1][1]
             heading = runs[first].heading
         else:
-            level = max(headings[heading].level, _HIGHEST) if heading >= 0 else _PAGE
+            level = levels[heading] if heading >= 0 else _PAGE
             ended, first = opened.begin(level, number), number
         for run in ended:
             ends[run] = number

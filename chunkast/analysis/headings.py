@@ -169,18 +169,18 @@ class _Reader:
     def _heading(self, block: Block) -> None:
         start = block.start if self._begin < 0 else self._begin
         self._begin = -1
-        self._opened.begin(block.level, len(self.headings))
-        stack = self._opened.stack
-        above = self.headings[stack[-2][1]].path if len(stack) > 1 else ()
-        title = self._title(block)
-        path = (*above, short_title(title.text))
+        title, stack = self._title(block), self._opened.stack
+        self._opened.end(block.level)
+        path = self.headings[stack[-1][1]].path if stack else ()
+        shown = short_title(title.text)
+        if shown:
+            stack.append((block.level, len(self.headings)))
+            path = (*path, shown)
         if self._paths.get(len(path)) != path:
             self._paths[len(path)] = path
         path = self._paths[len(path)]
         anchors = (*title.anchors, *names_in(self._analysis.text[start : block.start]))
-        self.headings.append(
-            Heading(start, block.end, block.level, path[-1], path, title.id, anchors)
-        )
+        self.headings.append(Heading(start, block.end, block.level, shown, path, title.id, anchors))
 
     def _title(self, block: Block) -> Title:
         analysis = self._analysis

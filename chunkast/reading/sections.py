@@ -95,10 +95,8 @@ def sections_of(
     ``count`` returns the number of tokens in a span; ``lines`` has the starts of all lines.
     """
     text = analysis.text
-    # In code, the text after a definition has a heading without a title.
-    titled = [heading for heading in analysis.headings if heading.title]
-    headings = Headings(analysis, titled)
-    anchors = [*_all_anchors(titled), ("",)]
+    headings = Headings(analysis)
+    anchors = {heading.start: names for heading, names in _anchors_of(analysis)}
     starts = [*(run.start for run in headings.runs), len(text)]
     own: dict[int, list[int]] = {}
     for number, run in enumerate(headings.runs):
@@ -106,20 +104,21 @@ def sections_of(
         own.setdefault(0 if untitled else run.first, []).append(number)
     for first, runs in own.items():
         number = headings.runs[first].heading
-        heading = titled[number] if number >= 0 else None
+        heading = analysis.headings[number] if number >= 0 else None
+        names = anchors[heading.start] if heading else ("",)
         start, end = trim_span(text, starts[first], starts[headings.ends[first]])
         spans = (trim_span(text, starts[run], starts[run + 1]) for run in runs)
         yield Section(
             path=titled_path(headings.path(number), headings.page_at(starts[first]).title),
             level=heading.level if heading else 0,
-            anchor=anchors[number][0],
+            anchor=names[0],
             start_index=start,
             end_index=end,
             start_line=line_at(lines, start),
             end_line=line_at(lines, max(end - 1, start)),
             tokens=sum(count(*span) for span in spans),
             total_tokens=count(start, end),
-            anchors=tuple(filter(None, anchors[number])),
+            anchors=tuple(filter(None, names)),
         )
 
 
@@ -130,11 +129,13 @@ def line_at(lines: Sequence[int], pos: int) -> int:
 
 def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
     """Return the start and the anchor of each heading that has a title."""
+    return [(heading.start, anchors[0]) for heading, anchors in _anchors_of(analysis)]
+
+
+def _anchors_of(analysis: Analysis) -> Iterator[tuple[Heading, tuple[str, ...]]]:
+    """Yield each heading that has a title, with its anchors."""
     titled = [heading for heading in analysis.headings if heading.title]
-    return [
-        (heading.start, anchors[0])
-        for heading, anchors in zip(titled, _all_anchors(titled), strict=True)
-    ]
+    return zip(titled, _all_anchors(titled), strict=True)
 
 
 def _all_anchors(headings: Sequence[Heading]) -> list[tuple[str, ...]]:
