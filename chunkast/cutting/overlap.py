@@ -110,7 +110,7 @@ class Overlap:
         for unit in reversed(self._last_units(units, previous)):
             tails = self._sentences(units, unit)
             if units.points[unit].kind not in _INNER:
-                tails.insert(0, costs.span(units.pos[unit], previous.end)[0])
+                tails.insert(0, costs.span(units.pos[unit], end)[0])
             yield [tail for tail in tails if first < tail < end]
 
     def _last_units(self, units: Units, previous: Piece) -> list[int]:
