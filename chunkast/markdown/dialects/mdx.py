@@ -28,6 +28,7 @@ _NO_BRACKETS = re.compile(
     r"|[^()\[\]{}]"
 )
 _CLOSING_TAG = re.compile(r"</[ \t]*([\w$.:-]*)[ \t]*>")
+_BEGINS_CLOSING = re.compile(r"[ \t>]*</")
 _KEY: Final = "chunkast_mdx"
 # The characters that may be searched in vain, per character of the text. Keeps the time linear
 # with thousands of braces that are never closed.
@@ -40,15 +41,16 @@ class _Mdx:
     """The state of one parse.
 
     allowance: the number of characters that may still be searched in vain.
-    closers: the numbers of the lines that begin with a closing tag, by the names of their tags.
+    closers: the numbers of the lines that begin with a closing tag, in a quote too, by the names of
+        their tags.
     """
 
     def __init__(self, state: StateBlock) -> None:
         src = state.src
         self.allowance = _ALLOWANCE * len(src)
         self.closers: defaultdict[str, list[int]] = defaultdict(list)
-        for line, (start, shift) in enumerate(zip(state.bMarks, state.tShift, strict=True)):
-            if src.startswith("</", start + shift):
+        for line, start in enumerate(state.bMarks):
+            if _BEGINS_CLOSING.match(src, start):
                 for name in set(_CLOSING_TAG.findall(src, start, state.eMarks[line])):
                     self.closers[name].append(line)
 
@@ -158,7 +160,11 @@ def _shift(state: StateBlock, mdx: _Mdx, name: str, start: int, first: int) -> N
     columns = state.sCount
     lines = mdx.closers[name]
     slot = bisect_left(lines, first)
-    later = lines[slot : slot + _MAX_CLOSERS]
+    later = [
+        line
+        for line in lines[slot : slot + _MAX_CLOSERS]
+        if state.src.startswith("</", state.bMarks[line] + state.tShift[line])
+    ]
     if not later:
         return
     last = next((line for line in later if columns[line] <= columns[start]), later[0])
