@@ -618,3 +618,38 @@ def documents() -> SearchStrategy[str]:
     extra = st.tuples(fragments(), st.integers(0, 1000), st.booleans())
     spliced = st.builds(splice, markdown(), st.lists(extra, min_size=1, max_size=4))
     return st.one_of(markdown(), nasty_text(), spliced)
+
+
+@cache
+def framed() -> SearchStrategy[str]:
+    """Headings, blocks and containers with titles of any length; some end with a heading."""
+    sentence = st.integers(1, 9).map(lambda count: " ".join(["Word", *["word"] * count]) + ".")
+    block = st.one_of(
+        st.lists(sentence, min_size=1, max_size=5).map(" ".join),
+        st.integers(1, 12).map(lambda count: "\n".join(["```", *["code word"] * count, "```"])),
+        st.integers(1, 8).map(
+            lambda count: "\n".join(["| a | b |", "|--|--|", *["| c | d |"] * count])
+        ),
+    )
+    title = st.integers(1, 40).map(lambda count: " ".join(["Title"] * count))
+    heading = st.builds("{} {}".format, pick(("##", "###", "####")), pick(("A", "B c", "")))
+    body = st.lists(st.one_of(block, block, heading), min_size=1, max_size=4).map("\n\n".join)
+    frames = pick(
+        (
+            ('=== "{}"\n\n', "    ", ""),
+            ('!!! note "{}"\n\n', "    ", ""),
+            ("<details>\n<summary>{}</summary>\n\n", "", "\n\n</details>"),
+            ("<details><summary>{}</summary>\n\n", "", "\n\n</details>"),
+            ("::: tip {}\n\n", "", "\n\n:::"),
+        )
+    )
+    container = st.builds(
+        lambda frame, title, body: (
+            frame[0].format(title) + "\n".join(indented(as_lines(body), frame[1])) + frame[2]
+        ),
+        frames,
+        title,
+        body,
+    )
+    parts = st.lists(st.one_of(container, container, block, heading), min_size=2, max_size=7)
+    return short(parts.map(lambda parts: "# Root\n\n" + "\n\n".join(parts) + "\n"))
