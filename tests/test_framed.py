@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker
+from chunkast.config import DEFAULT_EXTENSIONS
 from tests.checks import check_promises
 from tests.strategies import framed
 
@@ -71,3 +72,10 @@ def test_a_heading_without_a_title_ends_the_section_in_chunks_and_outlines() -> 
         (("A", "B"), 7),
         (("A", "C"), 15),
     ]
+
+
+@pytest.mark.parametrize("above", ["", "<X/>\n\n"])
+def test_a_component_in_a_quote_does_not_depend_on_others(above: str) -> None:
+    text = f"{above}> <Tabs>\n>\n>     text\n>\n> </Tabs>\n"
+    blocks = Chunker(extensions=(*DEFAULT_EXTENSIONS, "mdx")).analyze(text).blocks
+    assert "code" not in {leaf.kind for leaf in blocks.leaves()}

@@ -119,6 +119,9 @@ def test_a_row_over_budget_is_cut_at_cells_and_sentences_without_the_header() ->
         ("<tr><th>a</th><td>b</td></tr>", False),
         ("<tr><td>a</td><th>b</th></tr>", False),
         ("<tr></tr>", False),
+        ('<tr><th colspan="2">a</th></tr>', True),
+        ('<tr><th colspan="2">a</th></tr><tr><th>b</th></tr>', True),
+        ("<tr><td>a</td><td>x1</td></tr>" + "<tr><td>b</td><td>2</td></tr>" * 2, False),
     ],
 )
 def test_headers(head: str, repeated: bool) -> None:
@@ -126,6 +129,28 @@ def test_headers(head: str, repeated: bool) -> None:
     *chunks, _ = Chunker(max_tokens=100, overlap=0).chunk(text)[1:]
     for chunk in chunks:
         assert chunk.embed_text == f"<table>{head * repeated}{chunk.text}</table>"
+
+
+@pytest.mark.parametrize(
+    "head", ["<thead><tr><th>Head</th></tr></thead>", "<tr><th>Head</th></tr>", ""]
+)
+def test_a_row_that_names_the_rows_below_is_no_header(head: str) -> None:
+    rows = "<tr><td>word word word</td></tr>" * 20
+    groups = (f'<tr><th colspan="2">{name}</th></tr>{rows}' for name in ("Members", "Guests"))
+    text = f"<table>{head}{''.join(groups)}</table>"
+    for chunk in Chunker(max_tokens=100, overlap=0).chunk(text)[1:]:
+        assert ("Head" in chunk.embed_text) == bool(head)
+        assert ("Members" in chunk.embed_text) == ("Members" in chunk.text)
+
+
+@pytest.mark.parametrize(
+    ("first", "is_header"), [("Size", True), ("2024", True), ("0xCCDDEEFF", False), ("7", False)]
+)
+def test_a_first_row_is_a_header_above_numbers_if_it_has_none(first: str, is_header: bool) -> None:
+    rows = "".join(f"<tr><td>name</td><td>{n}</td></tr>" for n in range(40))
+    text = f"<table><tr><td>Name</td><td>{first}</td></tr>{rows}</table>"
+    for chunk in Chunker(max_tokens=100, overlap=0).chunk(text)[1:]:
+        assert (f"<td>{first}</td></tr>" in chunk.embed_text.split(chunk.text)[0]) == is_header
 
 
 def test_each_table_has_its_own_header() -> None:
