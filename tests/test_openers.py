@@ -95,7 +95,8 @@ def test_the_innermost_opener_goes_last() -> None:
     said = {chunks(text, max_tokens=budget)[-2].context.strip() for budget in range(8, 56)}
     path, openers = "A > B", ["Do all of these:", "- Long item", "- Inner item"]
     rest = ["\n".join(openers[number:]) for number in range(4)]
-    assert said == {f"{path}\n{rest[0]}", f"B\n{rest[0]}", *rest}
+    # Where the innermost opener does not fit, a heading may.
+    assert said == {f"{path}\n{rest[0]}", f"B\n{rest[0]}", *rest, "B"}
 
 
 def test_context_chooses_what_is_said() -> None:
