@@ -676,6 +676,7 @@ def test_the_nearest_database_is_the_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CHUNKAST_DB", raising=False)
+    (tmp_path / ".git").mkdir()
     write_islands(tmp_path / "docs")
     made = tmp_path / ".chunkast.db"
     done = run("index", "docs", "--dry-run", cwd=tmp_path)
@@ -706,7 +707,7 @@ def test_the_nearest_database_is_the_default(
     (inside / made.name).unlink()
     done = run("index", cwd=inside)
     assert done.stdout.decode().startswith("added 1, changed 0, unchanged 4, ")
-    assert b"made" not in done.stderr
+    assert done.stderr.decode().startswith(f"chunkast: note: updated {made}\n")
     monkeypatch.setenv("CHUNKAST_DB", str(tmp_path / "other.db"))
     done = run("search", "soup", cwd=tmp_path)
     assert errors(done.stderr)[0].endswith("'chunkast index PATHS' makes one")

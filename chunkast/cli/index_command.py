@@ -23,6 +23,7 @@ from chunkast.cli.shared_options import (
 from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, StoreError, UsageError
+from chunkast.files.database import VARIABLE, is_inside
 from chunkast.files.find import Selection, named_part
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile
@@ -88,12 +89,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 class _Run:
     """A run of the command, with what the database remembers of the last one.
 
+    found: whether the database was found, and not named by the user.
     root: the folder that sources were relative to, or ``None``.
     config: the configuration of the last run, as options, or ``None`` if there was none.
     server: the server that embeds texts, or ``None``.
     """
 
     options: Namespace
+    found: bool
     tally: Tally = field(default_factory=Tally)
     root: str | None = None
     config: dict[str, Any] | None = None
@@ -117,6 +120,12 @@ class _Run:
         self.server = server_of(options, model) if model else None
         if options.replace:
             return
+        folder = os.path.dirname(os.path.abspath(options.db))
+        if self.found and not options.paths and _are_paths(selection.get("paths") or [0]):
+            for path in filter(None, (*selection["paths"], self.root)):
+                if not is_inside(path, folder):
+                    reason = f"remembers {path}, which is not in its folder"
+                    raise UsageError(f"{options.db} {reason}: give PATHS, or name it with --db")
         for name in ("paths", *_SELECTING):
             current, known = getattr(options, name), selection.get(name)
             readable = _are_paths(known if isinstance(known, list) else [])
@@ -202,7 +211,8 @@ def run(options: Namespace) -> int:
 
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
-    this, path, first = _Run(options), options.db, None
+    found = given is None and not os.environ.get(VARIABLE)
+    this, path, first = _Run(options, found), options.db, None
     if new := not os.path.exists(path):
         # Wrong options, a dry run, and a run without any file leave no database.
         this.recall({})
@@ -221,8 +231,8 @@ def run(options: Namespace) -> int:
     text = f"{report}\n{vectors}\ndigest {report.digest}\n"
     print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
     if not options.quiet:
-        if new and given is None and path == options.db:
-            print_note(f"made {os.path.abspath(options.db)}")
+        if given is None and path == options.db and (new or os.path.dirname(path)):
+            print_note(f"{'made' if new else 'updated'} {os.path.abspath(options.db)}")
         _print_notes(this, report, changes)
     return this.tally.exit_code if embedded else 1
 
@@ -242,7 +252,8 @@ def _embed(store: Store, this: _Run, report: IndexReport) -> bool:
     try:
         if this.server is not None:
             with progress_bar(len(report.embed), wanted=wanted) as advance:
-                store.embed_missing(this.server, on_batch=count)
+                server = replace(this.server, size=store.embedding_model()[1])
+                store.embed_missing(server, on_batch=count)
         pruned = store.prune_vectors() if this.options.prune_vectors else 0
     except StoreError as error:
         print_error(error)

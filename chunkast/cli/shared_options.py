@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin, get
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
 from chunkast.errors import ConfigError, UsageError
-from chunkast.files.database import DATABASE, VARIABLE, default_database
+from chunkast.files.database import DATABASE, VARIABLE, default_database, why_foreign
 from chunkast.files.find import ENDINGS, VENDORED
 
 if TYPE_CHECKING:
@@ -118,10 +118,13 @@ def add_database(parser: argparse.ArgumentParser) -> None:
 def database_of(options: argparse.Namespace) -> str:
     """Return the path of the database: ``--db``, or the default.
 
-    Raises ``UsageError`` if it does not name a file. SQLite does not create a file for an empty
-    name or for ``:memory:``.
+    Raises ``UsageError`` if it does not name a file, or if the default may be a stranger's. SQLite
+    does not create a file for an empty name or for ``:memory:``.
     """
     path = default_database() if options.db is None else str(options.db)
+    found = options.db is None and path == DATABASE and os.path.lexists(path)
+    if found and (reason := why_foreign(path)):
+        raise UsageError(f"{path} is not used, because {reason}: name it with --db")
     if path in ("", ":memory:"):
         raise UsageError(f"--db: {path!r} is not the name of a file")
     return path
