@@ -13,7 +13,7 @@ from zlib import crc32
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import SELECT, check_row
 from chunkast.index.schema import VERSION, difference, tables, version_of
-from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_vector
+from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_usable_vector
 from chunkast.text.source_map import encode
 
 __all__ = (
@@ -99,7 +99,7 @@ def _fault_lines(connection: sqlite3.Connection) -> Iterator[str]:
             yield "its full-text index is damaged"
     readers: tuple[tuple[str, Callable[[Any], object]], ...] = (
         (SELECT, check_row),
-        (SELECT_VECTORS, read_vector),
+        (SELECT_VECTORS, read_usable_vector),
     )
     for query, read in readers:
         for row in connection.execute(query):
@@ -181,7 +181,7 @@ def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
             saved.extend(_vectors_of_version_8(connection))
         for row in connection.execute(SELECT_VECTORS):
             with suppress(DamageError):
-                saved.append(read_vector(row))
+                saved.append(read_usable_vector(row))
     return saved
 
 

@@ -11,8 +11,9 @@ __all__ = ("Embed", "embedded")
 
 # Returns a vector for each text, in order: lists, tuples or the rows of an array.
 Embed = Callable[[list[str]], Any]
-# The largest number that a vector in single precision can have.
+# The largest number that a vector in single precision can have, and the smallest above 0.
 _LARGEST: Final = 3.4e38
+_SMALLEST: Final = 1.2e-38
 
 
 def embedded(embed: Embed, texts: Sequence[str], size: int | None, name: str) -> list[list[float]]:
@@ -38,6 +39,8 @@ def embedded(embed: Embed, texts: Sequence[str], size: int | None, name: str) ->
             raise StoreError(name, reason)
         if not all(abs(number) <= _LARGEST for number in vector):
             raise StoreError(name, "embed returned a vector with a number that is not finite")
+        if not any(abs(number) >= _SMALLEST for number in vector):
+            raise StoreError(name, "embed returned a vector of zeros, which has no direction")
     return vectors
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http.client import HTTPException, InvalidURL
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -22,6 +22,13 @@ __all__ = ("EmbeddingServer", "query_vector")
 _PATH: Final = "/embeddings"
 # A request is sent again after these errors, and after any error of the server (500 and above).
 _TEMPORARY: Final = frozenset({408, 425, 429})
+# The maximum number of bytes in an answer: for each number of a vector, or for each text if the size of
+# vectors is not known, and besides.
+_BYTES_A_NUMBER: Final = 64
+_BYTES_A_TEXT: Final = 1_000_000
+_BYTES_BESIDES: Final = 65_536
+# The number of bytes to read at a time.
+_PIECE: Final = 65_536
 # The maximum number of characters of a server's answer in a message.
 _MAX_SHOWN: Final = 200
 # The maximum number of seconds that a search waits for a server.
@@ -44,7 +51,8 @@ class EmbeddingServer:
     key: the key that the server requires, or an empty string.
     pauses: the seconds to wait before each further attempt if the server cannot be reached, is
         overloaded or fails.
-    timeout: the maximum number of seconds to wait for data from the server.
+    timeout: the maximum number of seconds to wait for an answer, and for all of it.
+    size: the number of numbers in a vector, which limits the size of an answer; 0 if it is unknown.
 
     Raises ``ConfigError`` for an invalid ``url`` or ``key``.
     """
@@ -54,6 +62,7 @@ class EmbeddingServer:
     key: str = field(default="", repr=False)
     pauses: Sequence[float] = (1, 2, 4, 8, 16)
     timeout: float = 60
+    size: int = 0
 
     def __post_init__(self) -> None:
         if not self.url.lower().startswith(("http://", "https://")):
@@ -73,7 +82,7 @@ class EmbeddingServer:
             try:
                 request = Request(url, body, headers)  # noqa: S310  (http or https)
                 with build_opener(_NoRedirects).open(request, timeout=self.timeout) as answer:
-                    return self._vectors(answer.read(), len(texts))
+                    return self._vectors(self._read(answer, len(texts)), len(texts))
             except HTTPError as error:
                 reason = f"HTTP {error.code}: {self._shown(error)}"
                 temporary = error.code in _TEMPORARY or error.code >= 500
@@ -84,6 +93,18 @@ class EmbeddingServer:
             if pause is None or not temporary:
                 raise StoreError(self.url, f"cannot embed: {reason}")
             time.sleep(pause)
+
+    def _read(self, answer: HTTPResponse, count: int) -> bytes:
+        """Return an answer with ``count`` vectors; stop at the limits of time and size."""
+        begun, data = time.monotonic(), bytearray()
+        most = count * (self.size * _BYTES_A_NUMBER or _BYTES_A_TEXT) + _BYTES_BESIDES
+        while piece := answer.read1(_PIECE):
+            data += piece
+            if len(data) > most:
+                raise StoreError(self.url, f"cannot embed: the answer exceeds {most:,} bytes")
+            if time.monotonic() - begun > self.timeout:
+                raise TimeoutError(f"the answer was not complete after {self.timeout:g} s")
+        return bytes(data)
 
     def _shown(self, error: HTTPError) -> str:
         """Return the beginning of the server's message, without the key."""
@@ -117,7 +138,7 @@ def query_vector(store: Store, query: str, *, url: str, key: str = "") -> list[f
     model, size = store.embedding_model()
     reason = f"{store.path} has no vectors"
     if size:
-        server = EmbeddingServer(url, model, key, pauses=(), timeout=_PATIENCE_S)
+        server = EmbeddingServer(url, model, key, (), _PATIENCE_S, size)
         try:
             return embedded(server, [query], size, url)[0]
         except StoreError as error:

@@ -53,7 +53,8 @@ class Matrix:
         while batch := [*islice(stored, _STEP)]:
             data = b"".join(vector.data for vector in batch)
             part = self._numpy.frombuffer(data, "<f4").reshape(-1, self.size)
-            lengths = self._numpy.linalg.norm(part, axis=1, keepdims=True)
+            # In single precision, the square of a large number is infinite.
+            lengths = self._numpy.linalg.norm(part.astype("f8"), axis=1, keepdims=True)
             lengths[lengths == 0] = 1
             end = len(self._hashes) + len(part)
             self._numpy.divide(part, lengths, out=self._rows[len(self._hashes) : end])
@@ -73,7 +74,8 @@ class Matrix:
         if len(numbers) != self.size or not all(map(isfinite, numbers)) or not any(numbers):
             allowed = f"must be {self.size:,} finite numbers that are not all 0"
             raise ConfigError("vector", vector, allowed)
-        scores = self._rows @ self._numpy.array(numbers, "f4")
+        query = self._numpy.array(numbers) / max(map(abs, numbers))
+        scores = self._rows @ query.astype("f4")
         return loaded(connection, self._chunks(connection, scores, within))
 
     def _chunks(

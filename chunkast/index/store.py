@@ -360,6 +360,7 @@ class Store:
         within: str | None,
     ) -> Iterable[Candidate]:
         """Return the chunks for a query, best first, ranked by words or by words and vectors."""
+        within = None if within is None else without_surrogates(within)
         by_words = ranked(self._connection, query, within)
         model = self._completed().get(MODEL, "")
         if vector is None or not size_of(self._connection, model):

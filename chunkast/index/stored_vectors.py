@@ -23,6 +23,7 @@ __all__ = (
     "missing",
     "prune",
     "put",
+    "read_usable_vector",
     "read_vector",
     "size_of",
     "vectors",
@@ -77,6 +78,14 @@ def read_vector(row: Sequence[Any]) -> StoredVector:
         if vector.data and len(vector.data) % 4 == 0 and vector.checksum() == checksum:
             return vector
     raise DamageError(f"the vector of {vector.embed_hash} is damaged")
+
+
+def read_usable_vector(row: Sequence[Any]) -> StoredVector:
+    """Read a row as :func:`read_vector` does; raise ``DamageError`` for a vector of zeros too."""
+    vector = read_vector(row)
+    if not vector.data.strip(b"\0"):
+        raise DamageError(f"the vector of {vector.embed_hash} consists of zeros")
+    return vector
 
 
 def missing(connection: sqlite3.Connection, model: str) -> dict[str, int]:
