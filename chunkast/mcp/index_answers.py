@@ -73,7 +73,8 @@ class Answers:
         if source not in costs and (inside or not source):
             return self._listed(inside, max_tokens)
         outline = self.store.outline(source, chunker=self.chunker)
-        levels = range(max(depth, 1), 0, -1)
+        deepest = max(section.level for section in outline)
+        levels = range(max(min(depth, deepest), 1), 0, -1)
         useful = [level for level in levels if len(outline.down_to(level).sections) >= _FEW]
         for level in useful or levels[:1]:
             lines = [printable(section_line(section)) for section in outline.down_to(level)]
