@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from chunkast.errors import ConfigError, SourceError
+from chunkast.errors import ConfigError, SourceError, warn
 from chunkast.text.files import read_bytes
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pathspec import RegexPattern
 
 __all__ = ("IgnoreFiles", "glob_matcher")
+
+_REPEATED = re.compile(r"(?<![^/!])(?:\*\*/){2,}")
+# A pattern with more stars in one name would take time that grows with that power of the name.
+_MOST_STARS: Final = 8
 
 
 def glob_matcher(field: str, globs: Sequence[str]) -> Callable[[str], bool]:
@@ -31,9 +35,18 @@ def glob_matcher(field: str, globs: Sequence[str]) -> Callable[[str], bool]:
     from pathspec import GitIgnoreSpec
 
     try:
-        return GitIgnoreSpec.from_lines(globs).match_file
+        return GitIgnoreSpec.from_lines(map(_simplified, globs)).match_file
     except (ValueError, re.error) as error:
         raise ConfigError(field, list(globs), str(error)) from None
+
+
+def _simplified(pattern: str) -> str:
+    """Return a pattern that matches the same names in less time; raise ``ValueError`` if none does."""
+    pattern = _REPEATED.sub("**/", pattern)
+    names = pattern.split("/")
+    if max(names.count("**"), *(name.count("*") for name in names)) > _MOST_STARS:
+        raise ValueError(f"a pattern has more than {_MOST_STARS} stars in one name: {pattern[:80]}")
+    return pattern
 
 
 class IgnoreFiles:
@@ -88,7 +101,12 @@ class IgnoreFiles:
         matchers: list[Callable[[str], bool | None]] = []
         # As in git: a byte order mark and invalid lines are skipped; names may be any bytes.
         text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-        for line in text.replace("\r\n", "\n").split("\n"):
+        for number, given in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+            try:
+                line = _simplified(given)
+            except ValueError as error:
+                warn(f"{path}:{number}: left out, because {error}")
+                continue
             with suppress(ValueError, re.error):
                 patterns = GitIgnoreSpec.from_lines([line]).patterns
                 matchers += (
