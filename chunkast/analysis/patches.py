@@ -41,7 +41,7 @@ _RESERVED: Final = frozenset({"front_matter", "cell", "cell_type", "cell_id"})
 _ADDED: Final[Mapping[str, tuple[type, str]]] = {
     "break_points": (BreakPoint, "a BreakPoint in the text with a finite score"),
     "regions": (ProtectedRegion, "a ProtectedRegion in the text"),
-    "headings": (Heading, "a Heading in the text, of level 1 to 6, with titles"),
+    "headings": (Heading, "a Heading in the text, of level 1 to 6, with a path of titles"),
     "annotations": (Annotation, "an Annotation in the text with a free key and JSON"),
     "replacements": (Replacement, "a Replacement in the text with a str"),
 }
@@ -113,6 +113,9 @@ def _is_valid(item: object, kind: Any, size: int) -> bool:
             valid = _RULES.get(name, _is_string)(value)
         if not valid:
             return False
+    # Only a heading without a title may have no path.
+    if kind is Heading and given["title"] and not given["path"]:
+        return False
     return "start" not in given or bool(given["start"] < given["end"])
 
 
@@ -139,7 +142,7 @@ def _is_json(value: object) -> bool:
 _RULES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "score": _is_finite,
     "level": lambda level: type(level) is int and level in _LEVELS,
-    "path": lambda path: isinstance(path, tuple) and path != () and all(map(_is_string, path)),
+    "path": lambda path: isinstance(path, tuple) and all(map(_is_string, path)),
     "anchors": lambda anchors: isinstance(anchors, tuple) and all(map(_is_string, anchors)),
     "key": lambda key: _is_string(key) and key not in _RESERVED,
     "value": _is_json,

@@ -236,6 +236,6 @@ class Context:
             titles = tuple(filter(None, path[:-1] if begins else path))
             if root and root not in path:
                 titles = (root, *titles)
-        elif self._mode == "title" and title and not (begins and path[-1] == title):
+        elif self._mode == "title" and title and not (begins and path[-1:] == (title,)):
             titles = (title,)
         return root, matter, titles

@@ -186,7 +186,8 @@ def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iter
     for heading in headings:
         while path and path[-1][0] >= heading.level:
             path.pop()
-        path.append((heading.level, heading.title))
+        if heading.title:
+            path.append((heading.level, heading.title))
         yield replace(heading, path=tuple(title for _, title in path))
 
 
