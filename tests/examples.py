@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
 __all__ = ("examples",)
@@ -9,6 +11,5 @@ __all__ = ("examples",)
 
 def examples(quick: int, *, share: int = 1) -> settings:
     """Use ``quick`` examples in the quick profile, and a ``share`` of its number in any other."""
-    number = settings().max_examples
-    is_quick = number == settings.get_profile("quick").max_examples
-    return settings(max_examples=quick if is_quick else number // share)
+    is_quick = os.environ.get("HYPOTHESIS_PROFILE", "quick") == "quick"
+    return settings(max_examples=quick if is_quick else settings().max_examples // share)
