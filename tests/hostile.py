@@ -152,6 +152,7 @@ CASES: Final[dict[str, Build]] = {
     "admonitions-nested": growing(lambda number: "    " * (number % 60) + "!!! x\n"),
     "slash-blocks-nested": halves("/// a\n", "///\n", "x\n"),
     "divs-crossing": halves("<div>\n\n<p>\n\n", "</div>\n\n</p>\n\n", "x\n\n"),
+    "html-group-rows": filled('<tr><th colspan="2">a</th></tr>\n', "<table>\n", "</table>\n"),
     "html-tables-nested": halves("<table><tr><td>", "</table>", "x"),
     "html-table-rows": filled(
         "<tr><td>a</td><td>b c.</td></tr>", "<table><tr><th>A<th>B</tr>", "</table>"

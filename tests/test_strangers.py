@@ -121,7 +121,7 @@ def test_repeated_folders_are_read_as_one(tmp_path: Path) -> None:
 
 
 @contextmanager
-def served(pieces: Callable[[], Iterator[bytes]]) -> Iterator[str]:
+def served(pieces: Callable[[], Iterator[bytes]], status: int = 200) -> Iterator[str]:
     """Serve the pieces as the body of every answer, and return the address."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -129,7 +129,7 @@ def served(pieces: Callable[[], Iterator[bytes]]) -> Iterator[str]:
             pass
 
         def do_POST(self) -> None:
-            self.send_response(200)
+            self.send_response(status)
             self.end_headers()
             try:
                 for piece in pieces():
@@ -151,6 +151,11 @@ def dripping() -> Iterator[bytes]:
     for _ in range(600):
         time.sleep(0.1)
         yield b" "
+
+
+def test_an_error_that_drips_ends_at_the_limit_of_time() -> None:
+    with served(dripping, 400) as url, pytest.raises(StoreError, match="HTTP 400: Bad Request"):
+        EmbeddingServer(url, "m", pauses=(), timeout=0.3)(["boat"])
 
 
 def test_an_answer_that_drips_ends_at_the_limit_of_time() -> None:

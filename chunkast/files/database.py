@@ -38,7 +38,7 @@ def default_database() -> str:
         return given
     here, home = Path.cwd(), os.path.expanduser("~")
     around = [here, *here.parents]
-    tops = (n for n, at in enumerate(around) if (at / ".git").exists() or str(at) == home)
+    tops = (n for n, at in enumerate(around) if os.path.exists(at / ".git") or str(at) == home)
     found = [DATABASE, *(str(at / DATABASE) for at in around[1 : next(tops, 0) + 1])]
     for path in filter(os.path.isfile, found):
         reason = path != DATABASE and why_foreign(path)

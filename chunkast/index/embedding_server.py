@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse, InvalidURL
+from http.client import HTTPException, InvalidURL
 from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -94,7 +94,7 @@ class EmbeddingServer:
                 raise StoreError(self.url, f"cannot embed: {reason}")
             time.sleep(pause)
 
-    def _read(self, answer: HTTPResponse, count: int) -> bytes:
+    def _read(self, answer: Any, count: int) -> bytes:
         """Return an answer with ``count`` vectors; stop at the limits of time and size."""
         begun, data = time.monotonic(), bytearray()
         most = count * (self.size * _BYTES_A_NUMBER or _BYTES_A_TEXT) + _BYTES_BESIDES
@@ -109,8 +109,8 @@ class EmbeddingServer:
     def _shown(self, error: HTTPError) -> str:
         """Return the beginning of the server's message, without the key."""
         try:
-            text = error.read(10_000).decode("utf-8", "replace")
-        except (OSError, HTTPException):
+            text = self._read(error.fp, 0).decode("utf-8", "replace")
+        except (OSError, HTTPException, StoreError):
             text = ""
         text = " ".join((text or error.reason).split())
         return (text.replace(self.key, "...") if self.key else text)[:_MAX_SHOWN]

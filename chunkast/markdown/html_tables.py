@@ -271,9 +271,9 @@ class _Reader:
         rows = self.tables.rows[self.first :]
         filled = [list(row) for _, row in groupby(self.cells, attrgetter("row"))]
         headers = [*takewhile(lambda row: all(cell.is_header for cell in row), filled)]
-        groups = [row for row in filled if len(row) == 1 and row[0].may_group]
+        groups = sum(map(_may_group, filled))
         # The only such row may also be the title of a table without another header.
-        while headers and headers[-1] in groups and len(headers) + len(groups) > 2:
+        while headers and _may_group(headers[-1]) and len(headers) + groups > 2:
             headers.pop()
         count = len(headers) or _begins_with_header(self.text, filled, tag.start)
         header = filled[count - 1][0].row if count else 0
@@ -288,6 +288,11 @@ class _Reader:
         """Record any text from the last table to ``pos``, the next table or the end of the leaf."""
         if not is_blank(self.text[self.ended : pos]):
             self.tables.edges += (self.ended, pos)
+
+
+def _may_group(row: Sequence[_Cell]) -> bool:
+    """Return whether a row may name the rows below it."""
+    return len(row) == 1 and row[0].may_group
 
 
 def _row_above(reaching: Mapping[int, tuple[int, str]]) -> str | None:
