@@ -64,7 +64,9 @@ def test_a_heading_without_a_title_ends_the_section_in_chunks_and_outlines() -> 
         f"# A\n\n{WORDS * 8}\n\n## B\n\n{WORDS * 8}\n\n##\n\n{WORDS * 8}\n\n### C\n\n{WORDS * 8}\n"
     )
     chunker = Chunker(max_tokens=60, overlap=0)
-    paths = [chunk.headings for chunk in chunker.chunk(text)]
+    chunks = chunker.chunk(text)
+    assert [chunk.text.partition("\n")[0] for chunk in chunks] == ["# A", "## B", "##", "### C"]
+    paths = [chunk.headings for chunk in chunks]
     assert paths == [("A",), ("A", "B"), ("A",), ("A", "C")]
     sections = chunker.outline(text).sections[1:]
     assert [(section.path, section.end_line) for section in sections] == [

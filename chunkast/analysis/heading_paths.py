@@ -108,7 +108,8 @@ class OpenSections:
 class Headings:
     """The headings that open sections, which are looked up by position.
 
-    all: the headings of the analysis; those without a title only end sections.
+    all: the headings of the analysis. One without a title begins a run, as if it opened a section, but
+        its path is that of the section around.
     pages: the document, and the pages inside it.
     first_path: the heading path of the text before the first heading.
     runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
@@ -163,8 +164,11 @@ class Headings:
             run = self.runs[number]
             begin = max(start, run.start)
             path = titled_path(self.path(run.heading), self.page_at(begin).title)
-            continues = run.first != number and sections and sections[-1][1] == path
-            if path and not continues:
+            # Text below a heading without a title is in the section around.
+            continues = run.first != number or (
+                run.heading >= 0 and not self.all[run.heading].title
+            )
+            if path and not (continues and sections and sections[-1][1] == path):
                 sections.append((begin, path))
         return sections
 
@@ -193,12 +197,7 @@ def _runs_of(
 
     ``others`` are the pages and appendices.
     """
-    levels = [max(heading.level, _HIGHEST) for heading in headings]
-    # A heading without a title only ends sections.
-    events = [
-        (heading.start, _HEADING, number) if heading.title else (heading.start, _APPEND, level)
-        for number, (heading, level) in enumerate(zip(headings, levels, strict=True))
-    ]
+    events = [(heading.start, _HEADING, number) for number, heading in enumerate(headings)]
     events += others
     for start, end in wrappers:
         # A section that begins with the lines before a wrapper ends with the wrapper too.
@@ -222,7 +221,7 @@ def _runs_of(
             first = opened.stack[-1][1]
             heading = runs[first].heading
         else:
-            level = levels[heading] if heading >= 0 else _PAGE
+            level = max(headings[heading].level, _HIGHEST) if heading >= 0 else _PAGE
             ended, first = opened.begin(level, number), number
         for run in ended:
             ends[run] = number

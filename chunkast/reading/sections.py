@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import regex
 
-from chunkast.analysis.heading_paths import Headings, titled_path
+from chunkast.analysis.heading_paths import Headings, Run, titled_path
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.errors import ChunkastError, shown
 from chunkast.markdown.titles import read_title, slug_of
@@ -99,9 +99,14 @@ def sections_of(
     anchors = {heading.start: names for heading, names in _anchors_of(analysis)}
     starts = [*(run.start for run in headings.runs), len(text)]
     own: dict[int, list[int]] = {}
+    around = [0]
     for number, run in enumerate(headings.runs):
-        untitled = run.heading < 0 and not headings.page_at(run.start).title
-        own.setdefault(0 if untitled else run.first, []).append(number)
+        while number >= headings.ends[around[-1]]:
+            around.pop()
+        titled = _is_titled(headings, run)
+        if titled and run.first == number:
+            around.append(number)
+        own.setdefault(run.first if titled else around[-1], []).append(number)
     for first, runs in own.items():
         number = headings.runs[first].heading
         heading = analysis.headings[number] if number >= 0 else None
@@ -120,6 +125,13 @@ def sections_of(
             total_tokens=count(start, end),
             anchors=tuple(filter(None, names)),
         )
+
+
+def _is_titled(headings: Headings, run: Run) -> bool:
+    """Return whether a run belongs to a section or page that has a title."""
+    if run.heading >= 0:
+        return headings.all[run.heading].title != ""
+    return headings.page_at(run.start).title != ""
 
 
 def line_at(lines: Sequence[int], pos: int) -> int:
