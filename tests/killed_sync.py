@@ -1,7 +1,8 @@
 """Kill syncs at random moments, and continue each: ``python -m tests.killed_sync STORE FOLDER KILLS``.
 
-STORE is one of ``tests.vector_stores.STORES``. Prints a line of JSON for each kill: whether the process was killed before it ended, the number of
-texts that were embedded twice, and whether the store is as a fresh one in the end.
+STORE is one of ``tests.vector_stores.STORES``. Prints a line of JSON for each kill: whether the process was
+killed before it ended, the number of texts that were embedded twice, and whether the store is as a fresh
+one in the end.
 """
 
 from __future__ import annotations

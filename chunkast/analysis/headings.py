@@ -174,7 +174,7 @@ class _Reader:
         path = self.headings[stack[-1][1]].path if stack else ()
         shown = short_title(title.text)
         if shown:
-            stack.append((block.level, len(self.headings)))
+            self._opened.begin(block.level, len(self.headings))
             path = (*path, shown)
         if self._paths.get(len(path)) != path:
             self._paths[len(path)] = path

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ("IgnoreFiles", "glob_matcher")
 
 _REPEATED = re.compile(r"(?<![^/!])(?:\*\*/){2,}")
-# A pattern with more stars in one name would take time that grows with that power of the name.
+# A pattern takes time that grows with the length of a name, to the power of its stars.
 _MOST_STARS: Final = 8
 
 
@@ -41,11 +41,15 @@ def glob_matcher(field: str, globs: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _simplified(pattern: str) -> str:
-    """Return a pattern that matches the same names in less time; raise ``ValueError`` if none does."""
+    """Return a pattern for the same names that takes less time.
+
+    Raises ``ValueError`` for a pattern that would take too long.
+    """
     pattern = _REPEATED.sub("**/", pattern)
     names = pattern.split("/")
     if max(names.count("**"), *(name.count("*") for name in names)) > _MOST_STARS:
-        raise ValueError(f"a pattern has more than {_MOST_STARS} stars in one name: {pattern[:80]}")
+        most = f"{_MOST_STARS} stars in one name, or {_MOST_STARS} names of two stars"
+        raise ValueError(f"a pattern has more than {most}: {pattern[:80]}")
     return pattern
 
 

@@ -178,7 +178,8 @@ def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
     saved: list[StoredVector] = []
     with _any_text(connection, []):
         if "vector_blocks" in tables(connection):
-            saved.extend(_vectors_of_version_8(connection))
+            earlier = _vectors_of_version_8(connection)
+            saved.extend(vector for vector in earlier if not vector.is_zero())
         for row in connection.execute(SELECT_VECTORS):
             with suppress(DamageError):
                 saved.append(read_usable_vector(row))

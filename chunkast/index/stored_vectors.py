@@ -52,6 +52,10 @@ class StoredVector(NamedTuple):
         """Return a checksum of all values."""
         return crc32(self.data, crc32(encode(f"{self.model} {self.embed_hash}")))
 
+    def is_zero(self) -> bool:
+        """Return whether all numbers are 0, so that the vector has no direction."""
+        return not self.data.strip(b"\0")
+
 
 def size_of(connection: sqlite3.Connection, model: str) -> int:
     """Return the size of the vectors of a model, or 0 if there are none."""
@@ -83,7 +87,7 @@ def read_vector(row: Sequence[Any]) -> StoredVector:
 def read_usable_vector(row: Sequence[Any]) -> StoredVector:
     """Read a row as :func:`read_vector` does; raise ``DamageError`` for a vector of zeros too."""
     vector = read_vector(row)
-    if not vector.data.strip(b"\0"):
+    if vector.is_zero():
         raise DamageError(f"the vector of {vector.embed_hash} consists of zeros")
     return vector
 
