@@ -316,14 +316,18 @@ BLOCKS = """CREATE TABLE vector_blocks (number INTEGER PRIMARY KEY, model TEXT N
     vectors BLOB NOT NULL)"""
 
 
-@pytest.mark.parametrize(("change", "texts"), [("checksum", 0), ("checksum + 1", 3), ("NULL", 3)])
+@pytest.mark.parametrize(
+    ("change", "factor", "texts"),
+    [("checksum", 1, 0), ("checksum + 1", 1, 3), ("NULL", 1, 3), ("checksum", 0, 3)],
+)
 def test_an_upgrade_keeps_the_vectors_of_version_8_that_are_whole(
-    tmp_path: Path, change: str, texts: int
+    tmp_path: Path, change: str, factor: int, texts: int
 ) -> None:
     path = str(tmp_path / "a.db")
     with filled({"a.md": GUIDE}, path) as store:
         hashes = [text for text, _ in store.vectors()]
-        data = b"".join(struct.pack(f"<{SIZE}f", *vector) for _, vector in store.vectors())
+        scaled = ([factor * number for number in vector] for _, vector in store.vectors())
+        data = b"".join(struct.pack(f"<{SIZE}f", *vector) for vector in scaled)
         checksum = crc32(data, crc32(repr(("words", SIZE, hashes)).encode()))
         execute = store._connection.execute
         execute(BLOCKS.replace("checksum INTEGER NOT NULL", "checksum INTEGER"))

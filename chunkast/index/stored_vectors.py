@@ -54,7 +54,8 @@ class StoredVector(NamedTuple):
 
     def is_zero(self) -> bool:
         """Return whether all numbers are 0, so that the vector has no direction."""
-        return not self.data.strip(b"\0")
+        # Only 0, -0 and numbers below 1.2e-38 have no other bytes.
+        return not self.data.strip(b"\0\x80")
 
 
 def size_of(connection: sqlite3.Connection, model: str) -> int:
