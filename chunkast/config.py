@@ -163,10 +163,9 @@ class ChunkConfig:
     oversize: the treatment of a block that is larger than the token budget: "split" divides it;
         "keep" makes it a single chunk and sets ``Chunk.oversize``.
     opaque: the treatment of opaque data that is larger than the token budget: "split" divides it
-        and issues a ``ChunkastWarning``; "keep" makes it a single chunk and sets
-        ``Chunk.oversize``. Opaque data is a data URI or base64 (see
-        ``chunkast.text.opaque``). With "keep", a short placeholder replaces the data in
-        ``embed_text``, which therefore stays within the budget.
+        and issues a ``ChunkastWarning``; "keep" never cuts it, and sets ``Chunk.oversize``. Opaque
+        data is a data URI or base64 (see ``chunkast.text.opaque``). With "keep", the data counts as
+        the short placeholder that replaces it in ``embed_text``, which stays within the budget.
     sentence_language: the language whose rules determine the ends of sentences: a code such as
         "de", or "auto". "auto" uses the value of ``lang`` or ``language`` in the front matter, or
         else guesses the language from common words (see ``chunkast.text.language``).

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker
+from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker, Replacement
 from chunkast.text.opaque import opaque_runs
 from tests.checks import check_promises
 from tests.frameworks import DOCUMENTS
 from tests.strategies import documents, markdown
+from tests.test_analysis import after
 
 
 def noise(size: int, seed: int = 0) -> bytes:
@@ -73,49 +74,76 @@ def kept(text: str, budget: int = 200, **options: object) -> list[Chunk]:
     return check_promises(text, ChunkConfig(max_tokens=budget, opaque="keep", **options))  # type: ignore[arg-type]
 
 
-def test_a_run_is_one_chunk_and_a_placeholder_to_embed() -> None:
-    text = f"# Plan\n\nThe way up.\n\n![The map](<{IMAGE}> 'up')\n\nThe way down.\n"
-    before, image, after = kept(text)
-    assert (before.oversize, image.oversize, after.oversize) == (False, True, False)
-    assert image.text == f"![The map](<{IMAGE}> 'up')"
-    shown = "![The map](<[data URI image/png, 8,022 characters]> 'up')"
-    assert image.embed_text == f"Plan\n\n{shown}"
-    assert image.token_count > 200 > image.embed_token_count
-    assert (before.text, after.text) == ("# Plan\n\nThe way up.", "The way down.")
+def test_a_run_costs_what_its_placeholder_costs() -> None:
+    text = f"# Plan\n\nThe way up.\n\n![The map](<{IMAGE}> 'up')\n\nThe way down."
+    [whole] = kept(text)
+    assert (whole.text, whole.oversize) == (text, True)
+    assert whole.embed_text == text.replace(IMAGE, "[data URI image/png, 8,022 characters]")
+    assert whole.token_count > 200 > whole.embed_token_count
+    [small] = kept(f"# Map\n\n![up](data:image/png;base64,{BASE64[:400]})\n", 400)
+    assert (small.oversize, small.embed_text) == (False, small.text)
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        # All of a block, a line, a tag or a link that says little more.
-        (f"```pem\n---\n{LINES}\n---\n```\n", "```pem\n---\n[base64"),
+        (f"```pem\n---\n{LINES}\n---\n```\n", "```pem\n---\n[base64, 8,105 characters]\n---\n```"),
         ("x = 1.\n\n" * 60 + f'p = "{BASE64}"\n\n' + "y = 2\n\n" * 60, 'p = "[base64'),
-        ("<p>Some words.</p>\n" * 60 + f'<img src="{IMAGE}" alt="A map">\n', '<img src="[data URI'),
+        (
+            "<p>Some words.</p>\n" * 60 + f'<img src="{IMAGE}" alt="A map">\n',
+            '\n<img src="[data URI',
+        ),
         ("word " * 300 + f"[up]({IMAGE}) " + "more " * 300, "[up]([data URI"),
         ("word " * 300 + f"{IMAGE} " + "more " * 300, "[data URI"),
         (
             "| a | b |\n| - | - |\n" + "| c | d |\n" * 60 + f"| e | ![]({IMAGE}) |\n",
-            "| a | b |\n| - | - |\n| | ![]([data URI",
+            "| c | d |\n| e | ![]([data URI",
         ),
-        (f"- one\n- ![x]({IMAGE})\n- two\n", "- ![x]([data URI"),
-        (f"See [it].\n\n[it]: {IMAGE}\n", "[it]: [data URI"),
+        (f"- one\n- ![x]({IMAGE})\n- two\n", "- one\n- ![x]([data URI"),
+        (f"See [it].\n\n[it]: {IMAGE}\n", "See [it].\n\n[it]: [data URI"),
+        (f"# One\n\n{IMAGE}\n\nThe key:\n\n```\n{BASE64}\n```\n", "# One\n\n[data URI"),
     ],
 )
-def test_what_it_takes_along(text: str, shown: str) -> None:
+def test_it_is_cut_like_other_text(text: str, shown: str) -> None:
     chunks = kept(text, context="none")
     [run] = [chunk for chunk in chunks if chunk.oversize]
-    assert run.embed_text.startswith(shown)
-    assert len(chunks) < 20
+    assert shown in run.embed_text
+    assert len(chunks) < 9
+    # The text beside the run is in its chunk.
+    assert len(chunks) == 1 or run.embed_token_count > 50
 
 
-def test_what_leads_in_to_a_run_goes_with_it() -> None:
-    [one, two] = kept(f"# One\n\n{IMAGE}\n\n# Two\n\nThe key:\n\n```\n{BASE64}\n```\n")
-    assert one.text == f"# One\n\n{IMAGE}"
-    assert two.embed_text == "# Two\n\nThe key:\n\n```\n[base64, 8,000 characters]\n```"
+def test_a_part_of_a_fence_with_a_run_keeps_its_fence_lines() -> None:
+    lines = '{"a": 1},\n' * 60
+    chunks = kept(f'```json\n{lines}{{"b": "{BASE64}"}},\n{lines}```\n', context="none")
+    [run] = [chunk for chunk in chunks if chunk.oversize]
+    assert run.embed_text.startswith("```json\n{")
+    assert '\n{"b": "[base64, 8,000 characters]"},\n{"a"' in run.embed_text
+    assert run.embed_text.endswith("},\n```")
     [whole] = kept(f"Some words. {IMAGE} More words.\n", oversize="keep")
     assert whole.embed_text == "Some words. [data URI image/png, 8,022 characters] More words."
-    [small] = kept(f"# Map\n\n![up](data:image/png;base64,{BASE64[:400]})\n", 400)
-    assert (small.oversize, small.embed_text) == (False, small.text)
+
+
+def test_a_run_whose_placeholder_does_not_fit_is_divided() -> None:
+    chunks = kept(IMAGE, 6)
+    assert len(chunks) > 100
+    assert not any(chunk.oversize for chunk in chunks)
+
+
+def test_replacements_of_a_heuristic_around_a_run_win_and_those_inside_do_not() -> None:
+    text = f"One ![a map]({IMAGE}) two.\n"
+    start = text.index("![")
+    run = text.index("data:")
+    for spans, shown in (
+        ([(start, text.index(" two"), "(a map)")], "One (a map) two."),
+        (
+            [(start, run + 30, "crosses"), (run, run + 30, "inside")],
+            "One ![a map]([data URI image/png, 8,022 characters]) two.",
+        ),
+    ):
+        replacing = after("captions", replacements=[Replacement(*span) for span in spans])
+        [chunk] = Chunker(max_tokens=200, opaque="keep", heuristics=(replacing,)).chunk(text)
+        assert (chunk.text, chunk.embed_text) == (text.rstrip(), shown)
 
 
 def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
@@ -172,12 +200,6 @@ def html_tables(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("before", "cell", "at", "run"),
     [
-        (
-            "---\nlist:\ntitle: Examp👩\u200d👩\u200d👧\u200d👦le\n...\ntitle: Example\n---\n",
-            "中文段落没有空格但是有标点，例如这个逗号",
-            103,
-            SHORT[0],
-        ),
         (
             "a---\ntitle: Example\ntags: [a, b]\ntags: [a, b]\n---\n",
             "γλῶσσα ἑλληνική",

@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Final
 
 from chunkast.analysis import Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.context import Context
 from chunkast.cutting.replaced import Replaced
-from chunkast.text.spans import trim_span
+from chunkast.model import Replacement
+from chunkast.text.opaque import OpaqueRun, opaque_runs
+from chunkast.text.spans import SpanSet, trim_span
 from chunkast.tokens import NOT_EXACT, Remembered, TokenCounter, index_of
 
 __all__ = ("Costs",)
 
 # The number of contexts, and of spans, whose counts are remembered.
 _REMEMBERED: Final = 512
+# The token count of two joined texts differs from the sum of theirs by less than this.
+_JOINED: Final = 8
 
 
 class Costs:
     """Counts the tokens of a document's chunks.
 
-    A chunk for ``text[start:end]`` is trimmed if the configuration says so. Counts are exact.
+    A chunk for ``text[start:end]`` is trimmed if the configuration says so. Counts are exact. Opaque
+    data that is kept whole costs what its placeholder costs.
 
     budget: the maximum number of tokens in a chunk, context and overlap included.
     text: the document.
     dropped: the length of the front matter if it is left out of all chunks, or 0.
     apart: the spans of the front matter of pages inside the document, if it is left out.
     resumed: for each page, the end of its front matter if it is left out, or 0.
+    kept: the spans of opaque data above the budget that is kept whole, sorted.
+    kept_edges: the edges of these spans, sorted.
+    replaced: these spans with their placeholders, and the replacements of heuristics.
     """
 
     def __init__(self, structure: Structure, config: ChunkConfig, counter: TokenCounter) -> None:
@@ -50,12 +58,33 @@ class Costs:
         self.count: Callable[[str], int] = counts.__getitem__
         self._cost_of = Remembered(self._cost, _REMEMBERED)
         self.context = Context(structure, config, self.count)
-        self.replaced = Replaced(structure.analysis.replacements, self.text, trim=config.trim)
         self._counter = counter
         self._index = index_of(self.text, counter, structure.leaf_starts)
         self.estimated = self._index.estimated
-        # By end: the start of a span above the budget that is kept whole, and of its lead-ins.
-        self._kept: dict[int, tuple[int, int]] = {}
+        runs = list(self._kept_runs(structure)) if config.opaque == "keep" else []
+        self.kept = [(run.start, run.end) for run in runs]
+        self.kept_edges = [*dict.fromkeys(chain.from_iterable(self.kept))]
+        shown = [Replacement(run.start, run.end, run.placeholder) for run in runs]
+        self._shown = Replaced(shown, self.text, trim=config.trim)
+        # The number of tokens that placeholders save before each run.
+        saved = (self.tokens(run.start, run.end) - self.count(run.placeholder) for run in runs)
+        self._saved = [*accumulate(saved, initial=0)]
+        self.replaced = Replaced(
+            _with_placeholders(structure.analysis.replacements, shown), self.text, trim=config.trim
+        )
+
+    def opaque_runs(self, start: int, end: int) -> list[OpaqueRun]:
+        """Return the runs of opaque data in ``[start, end)`` that exceed the budget on their own."""
+        runs = opaque_runs(self.text, start, end)
+        return [run for run in runs if not self._index.is_within(run.start, run.end, self.budget)]
+
+    def _kept_runs(self, structure: Structure) -> Iterator[OpaqueRun]:
+        """Yield the runs to keep whole: those whose placeholder fits. None has text of two leaves."""
+        for leaf in structure.leaves:
+            if not self._index.is_within(leaf.start, leaf.end, self.budget):
+                for run in self.opaque_runs(leaf.start, leaf.end):
+                    if self.count(run.placeholder) <= self.budget:
+                        yield run
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the span of the chunk for ``text[start:end]``.
@@ -75,11 +104,21 @@ class Costs:
         """Return the token count of ``text[start:end]``, untrimmed."""
         return self._index.count(start, end)
 
+    def shown_tokens(self, start: int, end: int) -> int:
+        """Return about the token count of ``text[start:end]`` with placeholders for what is kept."""
+        first, last = self._shown.inside(start, end)
+        return self.tokens(start, end) - self._saved[last] + self._saved[first]
+
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether the text of the chunk for ``text[start:end]`` has at most ``room`` tokens."""
         if self._index.bounds(start, end)[1] <= room:
             return True
-        return self._index.is_within(*self.span(start, end), room)
+        span = self.span(start, end)
+        first, last = self._shown.inside(*span)
+        if first == last:
+            return self._index.is_within(*span, room)
+        far = self.shown_tokens(*span) > room + _JOINED * (last - first + 1)
+        return not far and self.count(self._shown.body(*span) or "") <= room
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
         """Return the least and the most that :meth:`size` may return for a chunk, without counting.
@@ -102,7 +141,7 @@ class Costs:
         closing = self.context.suffix_tokens(end)
         if self.replaced.any:
             # What is embedded is only counted for text that may become one chunk.
-            if not (self.is_within(start, end, self.budget) or self._is_placeholder(start, end)):
+            if not self.is_within(start, end, self.budget):
                 return math.inf
             embedded = self.embedded(*self.span(start, end))
             if embedded is not None:
@@ -133,20 +172,6 @@ class Costs:
         body = self.replaced.body(start, end) if self.replaced.any else None
         return None if body is None else (body, self._counter.count(body))
 
-    def keep(self, whole: tuple[int, int], attached: int) -> None:
-        """Remember a span above the budget that is never cut.
-
-        The text from ``attached`` on introduces it.
-        """
-        self._kept[whole[1]] = attached, whole[0]
-
-    def _is_placeholder(self, start: int, end: int) -> bool:
-        """Return whether the chunk is a span kept whole, with only text before that introduces it."""
-        attached, whole = self._kept.get(end, (end, 0))
-        return attached <= start <= whole and (
-            start == whole or self.is_within(start, whole, self.budget)
-        )
-
     def before(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the number of tokens before each of the sorted ``positions``.
 
@@ -154,6 +179,15 @@ class Costs:
         of separate counts, which may be far too high: they only serve to compare spans. The size of
         a span never depends on text outside it.
         """
+        before = self._before(positions)
+        if not self.kept:
+            return before
+        return [
+            tokens - self._saved[self._shown.inside(0, pos)[1]]
+            for tokens, pos in zip(before, positions, strict=True)
+        ]
+
+    def _before(self, positions: Sequence[int]) -> Sequence[int]:
         index = self._index
         if index.estimated:
             return list(map(index.estimate, positions))
@@ -192,3 +226,19 @@ class Costs:
     def release(self, pos: int) -> None:
         """Free memory used for the text before ``pos``; counting there may take longer."""
         self._index.release(pos)
+
+
+def _with_placeholders(
+    replacements: Sequence[Replacement], placeholders: Sequence[Replacement]
+) -> list[Replacement]:
+    """Return both, sorted, without the replacements that begin or end inside a run.
+
+    A replacement that contains a run comes before its placeholder.
+    """
+    runs = SpanSet((each.start, each.end) for each in placeholders)
+    given = (
+        each
+        for each in replacements
+        if runs.start(each.start) == each.start and runs.end(each.end) == each.end
+    )
+    return sorted([*given, *placeholders], key=lambda each: (each.start, -each.end))

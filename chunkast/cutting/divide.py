@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from chunkast.analysis import Point, Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in, sentence_cuts
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import Above
-from chunkast.cutting.kept_opaque import kept_span, runs_above_budget
 from chunkast.cutting.levels import Body, Level, grapheme_levels, levels_of
-from chunkast.model import Block, Replacement
+from chunkast.model import Block
 from chunkast.text.opaque import OpaqueRun
 from chunkast.text.sentences import ends_sentence
 from chunkast.text.source_map import line_starts
@@ -29,8 +27,7 @@ _TAIL = 80
 class Divider:
     """Finds cuts inside the units of one document that exceed the budget.
 
-    ``split`` lists the opaque runs that were cut. The frames of the parts and the placeholders of
-    opaque runs that are kept whole are added to ``costs``.
+    ``split`` lists the opaque runs that were cut. The frames of the parts are added to ``costs``.
     """
 
     def __init__(self, structure: Structure, costs: Costs, config: ChunkConfig) -> None:
@@ -84,19 +81,13 @@ class Divider:
         container's markers, may follow the unit's leaf or the protected region that the leaf opens.
         """
         leaf = self._structure.leaf_around(start) or Block("blank", start, end)
-        costs, keeps = self._costs, self._config.opaque == "keep"
+        costs = self._costs
         tail = self._tail(max(leaf.end, protected.end(start + 1)), end)
-        runs = runs_above_budget(costs, start, tail)
         if self._config.oversize == "keep":
-            if keeps:
-                self._replace(runs)
             return []
+        if self._config.opaque == "split":
+            self.split.extend(costs.opaque_runs(start, tail))
         body = self._body(leaf, protected, above, end)
-        if keeps:
-            body, kept = _keep(body, runs, start, tail)
-            self._replace(kept)
-        else:
-            self.split.extend(runs)
         points: list[Point] = []
         if tail < end:
             points.append(body.point(tail, "line"))
@@ -129,10 +120,6 @@ class Divider:
             above=above,
         )
 
-    def _replace(self, runs: Iterable[OpaqueRun]) -> None:
-        for run in runs:
-            self._costs.replaced.add(Replacement(run.start, run.end, run.placeholder))
-
     def _tail(self, body_end: int, end: int) -> int:
         """Return the start of the text after a block's body, or ``end`` if there is none."""
         text = self._structure.text
@@ -153,8 +140,6 @@ class Divider:
         if not self._config.trim and start < content < end:
             yield from self._without_space(body, start, content, end, levels)
             return
-        if body.kept and start < content <= body.blocked.end(start + 1):
-            return  # an opaque run that is kept whole
         for number, level in enumerate(levels, 1):
             points = [p for p in level(start, end) if start < p.pos < end and body.is_free(p.pos)]
             if points:
@@ -177,23 +162,3 @@ class Divider:
         yield body.point(at, "line")
         yield from self._parts(body, start, at, levels)
         yield from self._parts(body, at, end, grapheme_levels(body))
-
-
-def _keep(
-    body: Body, runs: Iterable[OpaqueRun], start: int, end: int
-) -> tuple[Body, list[OpaqueRun]]:
-    """Return the body with no cuts inside ``runs`` that can be kept whole, and those runs."""
-    kept: list[OpaqueRun] = []
-    spans: list[tuple[int, int]] = []
-    costs = body.costs
-    sentences = pairwise((body.leaf.start, *body.sentences, body.leaf.end))
-    fitting = (each for each in sentences if costs.is_within(*each, costs.budget))
-    whole = SpanSet([*body.blocked, *fitting])
-    for run in runs:
-        span = kept_span(costs, run, start, end, whole=whole)
-        # Two runs never share the text around them.
-        if span is not None and (not spans or span[0] >= spans[-1][1]):
-            kept.append(run)
-            spans.append(span)
-    blocked = SpanSet([*body.blocked, *spans])
-    return replace(body, blocked=blocked, kept=tuple(dict.fromkeys(chain(*spans)))), kept

@@ -51,7 +51,7 @@ class _Search:
     def share(self, i: int, j: int) -> float:
         """Return the token count of the units ``(i, j)``, divided by what ``before`` has for them."""
         rough = self.before[j] - self.before[i]
-        return self.costs.tokens(self.pos[i], self.pos[j]) / rough if rough else 1.0
+        return self.costs.shown_tokens(self.pos[i], self.pos[j]) / rough if rough else 1.0
 
     def piece(self, i: int, j: int) -> Piece:
         return Piece(self.pos[i], self.pos[j])

@@ -44,9 +44,9 @@ class Body:
     """A block over budget, and the data that its levels use.
 
     No cut falls inside the ``blocked`` spans. ``sentences`` has the sorted starts of sentences, and
-    ``kept`` the sorted edges of opaque runs that are kept whole. ``syntax`` is sorted by position.
-    ``opened`` is the position after a fence's opening line, where only the levels for words and
-    graphemes may cut. The block's first word stays with the headings ``above``.
+    ``syntax`` is sorted by position. ``opened`` is the position after a fence's opening line, where
+    only the levels for words and graphemes may cut. The block's first word stays with the headings
+    ``above``.
     """
 
     structure: Structure
@@ -57,7 +57,6 @@ class Body:
     sentences: Sequence[int]
     inside: Inside
     syntax: Sequence[Point] = ()
-    kept: Sequence[int] = ()
     opened: int = -1
     above: Above = NOTHING_ABOVE
 
@@ -208,7 +207,8 @@ def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
 def levels_of(body: Body) -> list[Level]:
     """Return the levels for a block's shape, from coarse to fine."""
     shape = body.structure.row(body.leaf).shape
-    words: list[Level] = [body.level(body.kept, "word"), body.spaced(body.words), body.words]
+    kept = body.level(body.costs.kept_edges, "word")
+    words: list[Level] = [kept, body.spaced(body.words), body.words]
     return [*_LEVELS[shape](body), *words, *grapheme_levels(body)]
 
 

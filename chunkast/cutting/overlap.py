@@ -79,7 +79,7 @@ class Overlap:
             at = bisect_left(shorter, True, key=lambda each: count(each, end) <= room(each, start))
             if at < len(shorter):
                 return shorter[at], count(shorter[at], end)
-        return start, self._costs.cost(*piece)
+        return start, count(start, end)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None."""

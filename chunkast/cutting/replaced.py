@@ -29,22 +29,22 @@ class Replaced:
         # The start and end of each without white space, which may be trimmed off a chunk.
         self._starts: list[int] = []
         self._ends: list[int] = []
-        self.any = False
         for span in replacements:
-            self.add(span)
+            if not self._spans or self._spans[-1].end <= span.start:
+                content = _CONTENT.search(text, span.start, span.end)
+                end = content_end(text, span.start, span.end)
+                self._spans.append(span)
+                self._starts.append(content.start() if content else span.start)
+                self._ends.append(end if content else span.end)
+        self.any = bool(self._spans)
 
-    def add(self, span: Replacement) -> None:
-        """Add a replacement, unless it overlaps one of the others."""
-        content = _CONTENT.search(self._text, span.start, span.end)
-        start = content.start() if content else span.start
-        end = content_end(self._text, span.start, span.end) if content else span.end
-        slot = bisect_left(self._starts, start)
-        after_last = not slot or self._spans[slot - 1].end <= span.start
-        if after_last and (slot == len(self._spans) or span.end <= self._spans[slot].start):
-            self._spans.insert(slot, span)
-            self._starts.insert(slot, start)
-            self._ends.insert(slot, end)
-            self.any = True
+    def inside(self, start: int, end: int) -> tuple[int, int]:
+        """Return the number of the first replacement in a span, and of the first one after it.
+
+        White space at the edges of a replacement may be outside the span.
+        """
+        first = bisect_left(self._starts, start)
+        return first, max(bisect_right(self._ends, end, first), first)
 
     def body(self, start: int, end: int) -> str | None:
         """Return the text to embed for ``text[start:end]``, or None if it is unchanged.
@@ -52,9 +52,8 @@ class Replaced:
         It is unchanged if it contains no replaced span (ignoring white space at the span's ends),
         or if only white space would remain.
         """
-        first = bisect_left(self._starts, start)
-        last = bisect_right(self._ends, end, first)
-        if first >= last:
+        first, last = self.inside(start, end)
+        if first == last:
             return None
         parts: list[str] = []
         at = start

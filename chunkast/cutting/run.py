@@ -35,7 +35,7 @@ def chunks_of(
     """
     costs = Costs(structure, config, counter)
     divider = Divider(structure, costs, config)
-    cutter = Cutter(structure, config, costs, Bodies(structure, config, costs, divider))
+    cutter = Cutter(structure, config, costs, Bodies(structure, costs, divider))
     pieces = cutter.pieces()
     if costs.estimated and not all(costs.is_near(*piece) for piece in pieces):
         # An estimate was too far off.

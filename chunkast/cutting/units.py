@@ -10,17 +10,16 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from chunkast.analysis import Point, Sections, Structure
-from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
 from chunkast.cutting.headings_above import NOTHING_ABOVE, HeadingsAbove
-from chunkast.cutting.kept_opaque import possible_runs_above_budget
 from chunkast.model import Block, ProtectedRegion
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
@@ -67,9 +66,7 @@ class Bodies:
     or a user's region that fits is not cut at the sections inside it.
     """
 
-    def __init__(
-        self, structure: Structure, config: ChunkConfig, costs: Costs, divider: Divider
-    ) -> None:
+    def __init__(self, structure: Structure, costs: Costs, divider: Divider) -> None:
         self._structure = structure
         self._costs = costs
         self._divider = divider
@@ -100,11 +97,13 @@ class Bodies:
             if starts[run] == end and whole.start(start) == start
         }
         self.sections = Sections(structure.headings, starts, apart)
-        if config.opaque == "keep":
-            # Replacements must be known before sections are compared.
-            opaque = possible_runs_above_budget(costs)
-            for run in sorted({bisect_right(starts, pos) - 1 for pos in opaque}):
-                self._units(starts[run], self.sections.stop(run + 1))
+
+    @cached_property
+    def _regions(self) -> Sequence[ProtectedRegion]:
+        """The protected regions, and the opaque data that is kept whole, sorted by start."""
+        kept = [ProtectedRegion(*run, "opaque") for run in self._costs.kept]
+        regions = self._structure.regions
+        return sorted([*regions, *kept], key=_START) if kept else regions
 
     @property
     def _points(self) -> Sequence[Point]:
@@ -134,7 +133,7 @@ class Bodies:
 
     def _units(self, start: int, end: int) -> Units:
         structure, costs, headings = self._structure, self._costs, self._headings
-        regions = structure.regions
+        regions = self._regions
         to = (bisect_left(regions, pos, key=_START) for pos in (start, end))
         protected = _protected(structure, headings, regions[slice(*to)])
         points = _points(self._points, protected, start, end)
@@ -235,7 +234,6 @@ def _divided(
         cuts: list[Point] = []
         if not whole:
             cuts = divider.cuts(protected, above, start, end)
-            _keep_whole(costs, first, point, [*cuts, following])
         elif below:
             cuts = divider.sentences(point.leaf, protected, start, end)[:1]
         if below:
@@ -253,24 +251,6 @@ def _divided(
         in_sentence = point.score < 0 and point.leaf is not None and point.leaf.kind == "math"
         lead = lead if in_sentence else point.leaf
     yield points[-1]
-
-
-def _keep_whole(costs: Costs, first: int, point: Point, cuts: Sequence[Point]) -> None:
-    """Add the units between ``cuts`` above the budget to the spans that ``costs`` keeps whole.
-
-    Without replacements there are none.
-
-    The text from ``first`` on introduces the unit at ``point``.
-    """
-    if not costs.replaced.any:
-        return
-    start = point.pos
-    for cut in cuts:
-        if not costs.is_within(start, cut.pos, costs.budget):
-            costs.keep((start, cut.pos), first)
-        start = cut.pos
-        if cut.score >= 0:
-            first = start
 
 
 def _protected(

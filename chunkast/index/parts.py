@@ -82,7 +82,7 @@ class Parts:
         structure, offset = self.structure_of(chunk)
         config = replace(self.config, max_tokens=room, context="none", overlap=0)
         costs = Costs(structure, config, self.counter)
-        bodies = Bodies(structure, config, costs, Divider(structure, costs, config))
+        bodies = Bodies(structure, costs, Divider(structure, costs, config))
         start, end = span[0] - offset, span[1] - offset
         points = bodies.between(start, end).points[1:-1]
         cuts = (each.pos for each in points if each.score >= 0 and each.kind not in _DIVIDING)
