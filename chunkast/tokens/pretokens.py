@@ -24,7 +24,6 @@ from typing import Final, NamedTuple
 
 from chunkast.text.source_map import spans_between
 from chunkast.tokens.safe import CL100K_POSITIONS, O200K_POSITIONS, SafePositions
-from chunkast.tokens.span_counts import remember
 
 __all__ = ("CL100K", "O200K", "RULES", "CountFunctions", "PretokenCounter")
 
@@ -130,7 +129,9 @@ class RememberedCounts(dict[str, int]):
     def __missing__(self, pretoken: str) -> int:
         tokens = self._count(pretoken)
         if len(pretoken) <= _MAX_REMEMBERED_LENGTH:
-            remember(self, pretoken, tokens, _MAX_REMEMBERED_PRETOKENS)
+            if len(self) >= _MAX_REMEMBERED_PRETOKENS:
+                self.clear()
+            self[pretoken] = tokens
         return tokens
 
 
@@ -190,18 +191,25 @@ class PretokenCounter:
         others = [mark for mark in self._not_words if mark in text]
         wide = None if text.isascii() else _WIDE_SPACE.search(text)
         for span in spans_between(text, positions):
-            if (
+            split: object = (
                 span.endswith(" ")
                 or len(span) > _MAX_SPLIT_AT_ONCE
-                or (others and any(mark in span for mark in others))
                 or (wide and _WIDE_SPACE.search(span))
-            ):
-                yield self.count(span)
-            else:
-                yield sum(map(self._words, _words_of(span)))
+            )
+            # A generator for each span would take several times as long.
+            for mark in others:
+                split = split or mark in span
+            yield self.count(span) if split else sum(map(self._words, _words_of(span)))
 
     def _count_word(self, word: str) -> int:
-        return self.count(word[1:] if word[:1] == _LINE_START else " " + word)
+        text = word[1:] if word[:1] == _LINE_START else " " + word
+        if not text.isascii() or len(text) > _MAX_SPLIT_AT_ONCE:
+            return self.count(text)
+        # As in `count`, whose calls would cost as much as the rest for a word that is new.
+        pretokens = self._ascii.findall(text)
+        if len(pretokens) == 1:
+            return self._tokens(text)
+        return sum(map(self._tokens, pretokens))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
         """Return the end of each token's pre-token, for a text that begins at index ``start``."""
