@@ -74,7 +74,7 @@ class Overlap:
             tail, tokens = longest[0], count(longest[0], end)
             if tokens <= room(tail, start):
                 return tail, tokens
-            tails = chain.from_iterable(self._tails(self._in_section(previous)))
+            tails = chain.from_iterable(self._tails(previous))
             shorter = [each for each in tails if each > tail]
             at = bisect_left(shorter, True, key=lambda each: count(each, end) <= room(each, start))
             if at < len(shorter):
@@ -82,13 +82,16 @@ class Overlap:
         return start, count(start, end)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
-        """Return the start and token count of the longest tail of ``previous``, or None."""
-        return self._longest[self._in_section(previous)]
+        """Return the start and token count of the longest tail of ``previous``, or None.
 
-    def _in_section(self, previous: Piece) -> Piece:
-        """Return the part of ``previous`` in its last section; no tail begins before that."""
+        No tail begins before the last section in ``previous``.
+        """
         begun = self._sections.last_begun(previous.end - 1)
-        return Piece(max(previous.start, begun), previous.end)
+        # Most pieces that end there have the same tail, the longest after the section's start.
+        longest = self._longest[Piece(begun, previous.end)]
+        if longest is None or longest[0] > self._costs.span(*previous)[0]:
+            return longest
+        return self._longest[Piece(max(previous.start, begun), previous.end)]
 
     def _find_longest(self, previous: Piece) -> tuple[int, int] | None:
         costs, end = self._costs, self._costs.span(*previous)[1]
@@ -108,10 +111,9 @@ class Overlap:
         units, costs = self._bodies.at(previous.end), self._costs
         first, end = costs.span(*previous)
         for unit in reversed(self._last_units(units, previous)):
-            tails = self._sentences(units, unit)
             if units.points[unit].kind not in _INNER:
-                tails.insert(0, costs.span(units.pos[unit], end)[0])
-            yield [tail for tail in tails if first < tail < end]
+                yield [tail for tail in costs.span(units.pos[unit], end)[:1] if first < tail < end]
+            yield [tail for tail in self._sentences(units, unit) if first < tail < end]
 
     def _last_units(self, units: Units, previous: Piece) -> list[int]:
         """Return the last units of ``previous`` in reverse, until a unit's tail is too long.
