@@ -127,7 +127,7 @@ def test_headings_without_text_do_not_join_the_next_page() -> None:
 
 
 @pytest.mark.parametrize("packing", ["sections", "fill"])
-def test_a_region_of_a_heuristic_keeps_the_front_matter_inside_it(packing: Any) -> None:
+def test_front_matter_is_left_out_inside_a_region_of_a_heuristic_too(packing: Any) -> None:
     text = "# A\n\nText a.\n\n---\ntitle: B\n---\n\nText b.\n\n---\ntitle: C\n---\n\nText c.\n"
     region = ProtectedRegion(text.index("Text a"), text.index("Text b"), "mine")
     around = Heuristic("mine", "post-parse", partial(_with_region, region=region))
@@ -135,7 +135,7 @@ def test_a_region_of_a_heuristic_keeps_the_front_matter_inside_it(packing: Any) 
         max_tokens=60, overlap=0, packing=packing, front_matter_text="drop", heuristics=(around,)
     ).chunk(text)
     words = " ".join(chunk.text for chunk in chunks).split()
-    assert words == text.replace("---\ntitle: C\n---\n", "").split()
+    assert words == ["#", "A", "Text", "a.", "Text", "b.", "Text", "c."]
 
 
 def _with_region(draft: Draft[Any, Any], region: ProtectedRegion) -> Patch[Any]:

@@ -255,11 +255,9 @@ class Sections:
     the text before it ends.
     """
 
-    def __init__(
-        self, headings: Headings, starts: Sequence[int], apart: Mapping[int, int] | None = None
-    ) -> None:
+    def __init__(self, headings: Headings, starts: Sequence[int], apart: Mapping[int, int]) -> None:
         self.starts = starts
-        self.roots = [0, *(apart or ())]
+        self.roots = [0, *apart]
         runs = enumerate(headings.runs)
         self.appendices = {starts[n] for n, run in runs if run.start in headings.appendices}
         self._runs = headings.runs
@@ -270,10 +268,6 @@ class Sections:
             for root, following in pairwise([*self.roots, len(starts) - 1]):
                 self._ends[root] = following
             self._stops = [apart.get(number, start) for number, start in enumerate(starts)]
-
-    def stop(self, run: int) -> int:
-        """Return the position where the text before a run ends."""
-        return self._stops[run]
 
     def end(self, section: int) -> int:
         """Return the position after a section."""

@@ -74,29 +74,26 @@ class Bodies:
         self._bodies: list[Units] = []
         self._starts: list[int] = []
         starts = _run_starts(structure, costs)
-        # A section begins inside a region if that is a wrapper, or ends with a heading.
-        may_be_inside = structure.analysis.wrappers or any(map(structure.is_nested, starts[1:]))
-        regions = structure.regions if structure.complete or may_be_inside else ()
+        # No section begins inside the region of a block that is no wrapper.
+        wrappers = SpanSet(structure.analysis.wrappers)
+        inside = any(wrappers.start(pos) < pos or structure.is_nested(pos) for pos in starts[1:])
+        regions = structure.regions if structure.complete or inside else ()
         whole, size = _protected(structure, self._headings, regions), len(structure.text)
         self._extended: Sequence[Point] | None = None
-        if regions or structure.complete or costs.apart:
+        # A page whose front matter is left out begins after that.
+        apart = {structure.headings.run_at(start): start for start, _ in costs.apart}
+        if regions or structure.complete:
             points = structure.points
             if structure.extended:
                 points = _with_region_edges(structure, whole, points)
                 points = list(_outside_inline(structure, costs, whole, points))
-            points = _with_pages(costs, whole, points) if costs.apart else points
             self._extended = points
             places = [*map(_POSITION, _points(points, whole, costs.dropped, size)), size]
-            starts = [_first_outside(structure, whole, places, start) for start in starts]
-        starts.append(size)
-        runs = ((structure.headings.run_at(start), start, end) for start, end in costs.apart)
-        # A user's region may be around the front matter.
-        apart = {
-            run: start
-            for run, start, end in runs
-            if starts[run] == end and whole.start(start) == start
-        }
-        self.sections = Sections(structure.headings, starts, apart)
+            starts = [
+                start if run in apart else _first_outside(structure, whole, places, start)
+                for run, start in enumerate(starts)
+            ]
+        self.sections = Sections(structure.headings, [*starts, size], apart)
 
     @cached_property
     def _regions(self) -> Sequence[ProtectedRegion]:
@@ -197,13 +194,6 @@ def _first_outside(structure: Structure, whole: SpanSet, places: Sequence[int], 
     if below is None or below.headings[-1] < start or whole.start(start) == start:
         return place
     return structure.headings_above(whole.start(start))
-
-
-def _with_pages(costs: Costs, whole: SpanSet, points: Sequence[Point]) -> Sequence[Point]:
-    """Return the ``points``, and those after the front matter of pages that is left out."""
-    known = {point.pos for point in points}
-    ends = (end for _, end in costs.apart if end not in known and whole.start(end) == end)
-    return sorted([*points, *(Point(end, 0.0, "paragraph", 0) for end in ends)], key=_POSITION)
 
 
 def _divided(
