@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final
 
 from chunkast.analysis import Structure
@@ -58,28 +57,23 @@ class Overlap:
         return self.reserve(Piece(self._sections.last_begun(cut), cut))
 
     def start(self, previous: Piece | None, piece: Piece) -> tuple[int, int]:
-        """Return the start of a chunk with the longest tail that fits, and its token count.
+        """Return the start of a chunk, and its token count.
 
-        The chunk is ``piece``, preceded by a tail of ``previous`` if both fit together with the
-        context of the tail.
+        The chunk is ``piece``, preceded by the longest tail of ``previous`` if both fit together
+        with the context of the tail.
         """
-        start, end = self._costs.span(*piece)
-        count, room = self._costs.tokens, self._costs.room
+        costs = self._costs
+        start, end = costs.span(*piece)
         if (
             self.budget
             and previous is not None
             and self._sections.last_begun(piece.start) < previous.end
             and (longest := self._longest_tail(previous))
         ):
-            tail, tokens = longest[0], count(longest[0], end)
-            if tokens <= room(tail, start):
-                return tail, tokens
-            tails = chain.from_iterable(self._tails(previous))
-            shorter = [each for each in tails if each > tail]
-            at = bisect_left(shorter, True, key=lambda each: count(each, end) <= room(each, start))
-            if at < len(shorter):
-                return shorter[at], count(shorter[at], end)
-        return start, count(start, end)
+            tokens = costs.tokens(longest[0], end)
+            if tokens <= costs.room(longest[0], start):
+                return longest[0], tokens
+        return start, costs.tokens(start, end)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None.
