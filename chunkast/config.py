@@ -113,6 +113,8 @@ _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 _WINDOW_SHARE: Final = 200 / 900
 # The largest allowed number of tokens: far more than any document has, and within a float's range.
 _MOST_TOKENS: Final = 2**63 - 1
+# A share in per cent; an overlap may be written so.
+_PERCENTAGE: Final = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?)%")
 # The protocols of tool calls that are read by default.
 _XML: Final = ("xml",)
 
@@ -130,8 +132,8 @@ class ChunkConfig:
         to ``embed_text`` before embedding it. The token budget of a chunk is
         ``max_tokens - reserve_tokens``.
     overlap: the maximum amount of text that a chunk repeats from the end of the previous chunk: a
-        fraction of the token budget (a float below 1) or a number of tokens (an int). A chunk that
-        begins with a heading has no overlap.
+        fraction of the token budget (a float below 1, or a str such as "15%") or a number of tokens
+        (an int). A chunk that begins with a heading has no overlap.
     min_tokens: the size in tokens below which a section is joined with a neighbouring section if
         both fit in one chunk. The pieces of a divided section are joined in the same way. With
         None, sections are joined whenever they fit, and pieces if they are smaller than a tenth of
@@ -187,7 +189,9 @@ class ChunkConfig:
 
     **Markdown**
 
-    extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark.
+    extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark. Names
+        that begin with a minus are taken from the default instead: ``"-containers"`` or
+        ``["-math", "-liquid"]``.
     heuristics: ``chunkast.heuristics.Heuristic`` objects, which mask text before it is parsed, or
         add break points, protected regions and annotations afterwards.
     tools: ``chunkast.toolcalls.Tool`` objects, or a mapping from their names to JSON Schemas. Calls
@@ -214,7 +218,7 @@ class ChunkConfig:
 
     max_tokens: int | Literal["model"] = 900
     reserve_tokens: int = 0
-    overlap: float | int = 0.15
+    overlap: float | int | str = 0.15
     min_tokens: int | None = None
     encoding: Any = "cl100k_base"
     model: str | None = None
@@ -254,14 +258,14 @@ class ChunkConfig:
         self._check_overlap(most)
 
     def _check_overlap(self, most: int) -> None:
-        value = self.overlap
+        value: Any = self.overlap
         less = f" - reserve_tokens={self.reserve_tokens}" if self.reserve_tokens else ""
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not number or not 0 <= value < (1 if isinstance(value, float) else most):
             raise ConfigError(
                 "overlap",
                 value,
-                f"must be a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
+                f"must be a fraction of max_tokens (0.0 <= overlap < 1.0, or '15%') or a whole number of "
                 f"tokens (0 <= overlap < max_tokens={self.max_tokens}{less})",
             )
 
@@ -319,7 +323,7 @@ class ChunkConfig:
         """The maximum number of tokens in an overlap."""
         if isinstance(self.overlap, float):
             return int(self.overlap * self.budget)
-        return self.overlap
+        return int(self.overlap)
 
     @property
     def window_tokens(self) -> int:
@@ -409,9 +413,25 @@ def _key_problem(key: object) -> str:
     return "" if isinstance(key, str) and key.strip() else "must be the name of a key"
 
 
-def _extension_problem(name: object) -> str:
-    known = isinstance(name, str) and name in EXTENSIONS
-    return "" if known else _suggest(name, EXTENSIONS)
+def _fraction(_name: str, value: Any) -> Any:
+    """Return a percentage as a fraction, and any other value unchanged."""
+    share = _PERCENTAGE.fullmatch(value) if isinstance(value, str) else None
+    return float(share[1]) / 100 if share else value
+
+
+def _extensions(name: str, value: Any) -> tuple[str, ...]:
+    """Return the names in ``value``, or the default without the names that follow a minus."""
+    if isinstance(value, str) and value.startswith("-"):
+        value = value.split(",")
+    items = _items(name, value, "names")
+    removed = [item[1:] for item in items if isinstance(item, str) and item.startswith("-")]
+    for item in removed or items:
+        if not isinstance(item, str) or item not in EXTENSIONS:
+            raise ConfigError(name, item, _suggest(item, EXTENSIONS))
+    if removed and len(removed) < len(items):
+        allowed = "must be names to use, or names to take from the default ('-math'), not both"
+        raise ConfigError(name, value, allowed)
+    return tuple(each for each in DEFAULT_EXTENSIONS if each not in removed) if removed else items
 
 
 def _page_markers(name: str, value: Any) -> Any:
@@ -469,13 +489,15 @@ def _protocols(_name: str, value: Any) -> Any:
     return "auto" if len(names) == len(PROTOCOLS) else names
 
 
-# Field -> its check. ``encoding`` is checked when the tokenizer is loaded, ``overlap`` last.
+# Field -> its check. ``encoding`` is checked when the tokenizer is loaded, ``overlap`` last, as its
+# range depends on others.
 _CHECKS: Final[Mapping[str, _Check]] = {
     **{
         name: _choice(*get_args(hint) or (True, False))
         for name, hint in get_type_hints(ChunkConfig).items()
         if hint is bool or get_origin(hint) is Literal
     },
+    "overlap": _fraction,
     "reserve_tokens": _whole(0),
     "max_tokens": _whole(1, "model", ', or "model" for the limit of the tokenizer'),
     "min_tokens": _whole(0, None),
@@ -493,7 +515,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
         'must be "auto" or the code of a language in ISO 639-1, such as "de"',
     ),
     "scores": _scores,
-    "extensions": _each("names", _extension_problem),
+    "extensions": _extensions,
     "heuristics": _heuristics,
     "tools": _tools,
     "protocols": _protocols,

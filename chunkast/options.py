@@ -36,7 +36,7 @@ class ChunkOptions(TypedDict, total=False):
 
     max_tokens: int | Literal["model"]
     reserve_tokens: int
-    overlap: float | int
+    overlap: float | int | str
     min_tokens: int | None
     encoding: Any
     model: str | None
@@ -63,4 +63,4 @@ class ChunkOptions(TypedDict, total=False):
     front_matter_keys: Iterable[str]
     allow_download: bool
     chunk_size: int | Literal["model"]
-    chunk_overlap: float | int
+    chunk_overlap: float | int | str

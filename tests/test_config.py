@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import closing
 from dataclasses import fields
 from datetime import date
 from decimal import Decimal
@@ -15,6 +16,9 @@ from typing import Any
 import pytest
 
 from chunkast import ChunkConfig, Chunker, ConfigError
+from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.index import Store
+from chunkast.testing.records import header_of
 from tests.tables import Case, each_case
 
 FIELDS = tuple(field.name for field in fields(ChunkConfig))
@@ -107,3 +111,18 @@ def test_aliases_and_values_that_depend_on_the_budget() -> None:
     assert ChunkConfig(max_tokens=200, overlap=0.15).overlap_tokens == 30
     assert ChunkConfig(scores={"h1": 1}).score_table["h1"] == 1
     assert len(Chunker(max_tokens=2**63 - 1).chunk(TEXT)) == 1
+
+
+def test_a_percentage_and_names_to_take_away_are_kept_in_full() -> None:
+    config = ChunkConfig(overlap="15%", extensions="-containers,-math")  # type: ignore[arg-type]
+    kept = tuple(name for name in DEFAULT_EXTENSIONS if name not in ("containers", "math"))
+    assert (config.overlap, config.extensions) == (0.15, kept)
+    assert config == ChunkConfig(extensions=["-math", "-containers"])  # type: ignore[arg-type]
+    assert Chunker(overlap="12.5%").config.overlap == 0.125
+    names = set(DEFAULT_EXTENSIONS) - {"tables"}
+    with closing(Store(":memory:", create=True)) as store:
+        store.update([("a.md", TEXT)], Chunker(extensions="-tables"))
+        remembered = json.loads(store.settings()["options"])["extensions"]
+    assert set(remembered) == names
+    header = header_of(Chunker(extensions="-tables"))
+    assert set(header.config["extensions"]) == names
