@@ -15,7 +15,7 @@ from typing import Final, cast
 from chunkast.errors import SourceError, describe
 from chunkast.files.paths import Root
 from chunkast.sources.jupyter import Notebook, is_notebook, read_notebook
-from chunkast.text.files import decode, read_bytes, undecodable
+from chunkast.text.files import check_is_text, decode, read_bytes, undecodable
 
 __all__ = ("STDIN", "InputFile", "input_file", "read_document", "read_pieces")
 
@@ -72,6 +72,8 @@ def read_pieces(path: str) -> Iterator[str]:
     with _open_bytes(path, name) as stream:
         while True:
             data = stream.read1(_PIECE)
+            if not position:
+                check_is_text(data, name)
             # The first bytes of an incomplete character are kept in the decoder.
             waiting = len(decoder.getstate()[0])
             try:

@@ -217,7 +217,8 @@ def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Sec
     words = set(short.split())
     close += (each for each in names if words.intersection(each.split()))
     nearest = list(dict.fromkeys(names[each] for each in close)) or list(names.values())
-    raise SectionError(where, "does not exist; the nearest are", nearest[:_MOST_CANDIDATES])
+    others = "the nearest are" if nearest else "the document has no headings"
+    raise SectionError(where, f"does not exist; {others}", nearest[:_MOST_CANDIDATES])
 
 
 def _is_around(outer: Section, section: Section) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from chunkast.errors import SourceError, describe
 
-__all__ = ("decode", "read_bytes", "read_text", "undecodable")
+__all__ = ("check_is_text", "decode", "read_bytes", "read_text", "undecodable")
 
 # The byte order marks of other encodings. UTF-32's come first: one begins with UTF-16's.
 _MARKS: Final = {
@@ -18,6 +18,34 @@ _MARKS: Final = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+# The first bytes of formats that are no text.
+_FORMATS: Final = {
+    b"%PDF-": "a PDF",
+    b"%!PS": "PostScript",
+    b"{\\rtf": "RTF",
+    b"PK\x03\x04": "a ZIP file (Word, PowerPoint, EPUB ...)",
+    b"\xd0\xcf\x11\xe0": "an old Office file",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    **dict.fromkeys((b"GIF87a", b"GIF89a"), "a GIF image"),
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x1f\x8b": "gzip",
+}
+_CONVERT: Final = "convert it to Markdown, for example with Docling, MarkItDown, marker or pandoc"
+# Control characters that few texts have, and the least share of them in data that is no text.
+_CONTROLS: Final = bytes({*range(0x20)} - {*b"\b\t\n\v\f\r\x1b"})
+_CONTROL_SHARE: Final = 1 / 8
+_HEAD: Final = 4096
+
+
+def check_is_text(data: bytes, path: str) -> None:
+    """Raise ``SourceError`` if the first bytes of a file are those of a format that is no text."""
+    head = data[:_HEAD]
+    if name := next((name for magic, name in _FORMATS.items() if head.startswith(magic)), ""):
+        raise SourceError(path, f"this is {name}; {_CONVERT}")
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    if controls > len(head) * _CONTROL_SHARE and not head.startswith(tuple(_MARKS)):
+        raise SourceError(path, "this is binary, or UTF-16; convert it to text in UTF-8")
 
 
 def read_text(path: str | PathLike[str]) -> str:
@@ -40,6 +68,7 @@ def read_bytes(path: str | PathLike[str]) -> bytes:
 
 def decode(data: bytes, path: str) -> str:
     """Return the text of a file's ``data``. Raises ``SourceError`` if the data is not UTF-8."""
+    check_is_text(data, path)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
