@@ -21,7 +21,17 @@ from chunkast import ChunkConfig, Chunker
 from tests.command import environment
 from tests.plots import charts
 
-__all__ = ("DOCS", "PAGES", "ROOT", "Snippet", "generated", "run_python", "run_snippet", "snippets")
+__all__ = (
+    "DOCS",
+    "PAGES",
+    "ROOT",
+    "Snippet",
+    "completions",
+    "generated",
+    "run_python",
+    "run_snippet",
+    "snippets",
+)
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -234,6 +244,30 @@ def _shown(name: str, example: _Example) -> str:
     return f"{what}~~~~text\n" + "\n\n".join(parts) + "\n~~~~\n"
 
 
+# The completions of the command
+
+_COMPLETIONS = ROOT / "chunkast" / "cli" / "completions"
+_PLACES = {
+    **dict.fromkeys(("FILE", "PATHS", "LOCK", "REPORT", "TOOLS.json", "E"), "FILE"),
+    "DIR": "DIRECTORY",
+}
+
+
+def completions() -> dict[Path, str]:
+    """Return the completion scripts, as they must be, by path; this needs shtab."""
+    import shtab
+
+    from chunkast.cli.main import parser_of
+    from chunkast.cli.option_table import SHELLS
+
+    parser = parser_of(every=True)
+    for command in (parser, *parser.commands.values()):
+        for action in command._actions:
+            if action.metavar in _PLACES:
+                action.complete = getattr(shtab, _PLACES[action.metavar])  # type: ignore[attr-defined]
+    return {_COMPLETIONS / f"chunkast.{shell}": shtab.complete(parser, shell) for shell in SHELLS}
+
+
 # llms.txt
 
 _SUMMARY = (
@@ -268,7 +302,7 @@ def main() -> None:
     """Write everything that is generated."""
     for page in PAGES:
         page.write_text(_with_outputs(page), "utf-8")
-    for path, text in generated().items():
+    for path, text in (generated() | completions()).items():
         path.write_text(text, "utf-8")
 
 

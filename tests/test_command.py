@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from pathlib import Path
 import pytest
 
 import chunkast
-from chunkast.cli.main import COMMANDS
+from chunkast.cli.main import COMMANDS, parser_of
+from chunkast.cli.option_table import SHELLS
 from chunkast.markdown import parser_note
 from chunkast.toolcalls import Tool, tools_from_json
 from tests.command import (
@@ -30,6 +32,7 @@ from tests.command import (
     group_lives,
     linux,
     paragraphs,
+    parts,
     posix,
     records,
     refused,
@@ -39,6 +42,7 @@ from tests.command import (
     wait_until,
     write,
 )
+from tests.manual import completions
 from tests.tables import Case, document, each_case
 
 # Help and usage
@@ -63,8 +67,8 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
     (few, short), (every, full) = options("--help"), options("--help-all")
     assert set(few) <= set(every)
     # Besides --help and --help-all.
-    assert len(few) <= 12
-    assert len(every) > 20 or len(every) <= 14
+    assert len(few) <= 15
+    assert len(every) > 20 or len(every) <= 16
     for page in (short, full):
         assert page.partition("examples:\n")[2].count("\n  ") == 1
     # The examples are right about the options.
@@ -72,6 +76,54 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
         words = shlex.split(line.partition("chunkast ")[2])
         assert words[0] == name
         assert set(every) >= {word for word in words if word.startswith("--")}
+
+
+def test_help_of_a_command_and_its_last_options(tmp_path: Path) -> None:
+    assert run("help", cwd=tmp_path).stdout == run("--help", cwd=tmp_path).stdout
+    for name in COMMANDS:
+        page = run("help", name, cwd=tmp_path)
+        assert (page.returncode, page.stdout) == (0, run(name, "--help", cwd=tmp_path).stdout)
+        assert b"-q, --quiet" in page.stdout
+
+
+def test_completions_are_up_to_date(tmp_path: Path) -> None:
+    parser = parser_of(every=True)
+    flags = {name: set(command._option_string_actions) for name, command in parser.commands.items()}
+    for shell in SHELLS:
+        done = run("completion", shell, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+        known = (
+            set(re.findall(r"-[\w-]+", done.stdout.decode()))
+            | {f"-{option}" for option in re.findall(r" -s (\w)\b", done.stdout.decode())}
+            | {f"--{option}" for option in re.findall(r" -l ([\w-]+)", done.stdout.decode())}
+        )
+        assert set().union(*flags.values()) <= known
+        for name in COMMANDS:
+            assert re.search(rf"\b{name}\b", done.stdout.decode())
+    pytest.importorskip("shtab", reason="no shtab: pip install 'chunkast[test]'")
+    for path, text in completions().items():
+        assert path.read_text("utf-8") == text, "outdated: python -m tests.manual"
+
+
+BASH = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+_shtab_chunkast chunkast "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+echo "${COMPREPLY[@]}"
+"""
+
+
+@posix
+@each_case("command", "completed")
+def test_bash_completes(case: Case, tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    write(tmp_path, {"guide.md": "# A\n", "folder/b.md": "# B\n"})
+    (tmp_path / "script").write_bytes(run("completion", "bash", cwd=tmp_path).stdout)
+    words = [bash, "-c", BASH, "bash", "./script", *case["name"].split(" ")]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=True, text=True)
+    assert sorted(done.stdout.split()) == case["words"]
 
 
 @each_case("command", "mistakes")
@@ -104,6 +156,21 @@ def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
     assert "--format jsonl" in lines[-1]
 
 
+def test_a_preview_has_five_chunks_and_the_number_of_the_others(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": parts(8), "b.md": parts(1)})
+    options = ("--max-tokens", "200", "--overlap", "0")
+    for words in ("a.md", "a.md b.md"):
+        count = len(records(run("chunk", *words.split(), *options, cwd=tmp_path).stdout))
+        done = run("chunk", *words.split(), *options, cwd=tmp_path, terminal="stdout")
+        page = re.sub(rb"\x1b\[[0-9;]*m", b"", done.stdout).decode()
+        assert len(re.findall(r"^[ab]\.md:", page, re.MULTILINE)) == 5
+        assert page.endswith(f"\n… {count - 5} more: -o FILE, or a pipe for all\n")
+    # All of them where a format is named, or another reader.
+    for more, terminal in ((("--format", "text"), "stdout"), ((), "stderr")):
+        done = run("chunk", "a.md", *more, *options, cwd=tmp_path, terminal=terminal)
+        assert done.stdout.count(b"a.md") >= 8
+
+
 def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
     write(tmp_path, {f"docs/{n}.md": paragraphs(10, n) for n in range(4)})
     write(tmp_path, {"docs/bad.md": b"\xff"})
@@ -112,6 +179,39 @@ def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
         assert (b"\x1b[" in done.stderr and b"100%" in done.stderr) == bar
         assert records(done.stdout)
         assert (b"docs/bad.md at byte 0" in done.stderr) == (words != ["docs/1.md"])
+
+
+def test_one_large_file_shows_that_time_passes(tmp_path: Path) -> None:
+    write(tmp_path, {"large.md": paragraphs(16_000), "small.md": paragraphs(10)})
+    assert (tmp_path / "large.md").stat().st_size > 1_000_000
+    for name, bar in (("large.md", True), ("small.md", False)):
+        done = run("stats", name, cwd=tmp_path, terminal="stderr")
+        assert (re.search(rb"0:00:0\d", done.stderr) is not None) == bar
+        assert b"%" not in done.stderr
+
+
+NO_TEXT: dict[str, tuple[bytes, str]] = {
+    "a.md": (b"%PDF-1.7\n1 0 obj\nendobj\n", "this is a PDF; convert it to Markdown, "),
+    "b.md": (b"{\\rtf1 Text}", "this is RTF; convert it to Markdown"),
+    "c.txt": (b"PK\x03\x04word/document.xml", "this is a ZIP file (Word, PowerPoint, EPUB"),
+    "d.md": (b"\x89PNG\r\n\x1a\n", "this is a PNG image; "),
+    "e.md": ("Zwölf".encode("utf-16")[2:], "this is binary, or UTF-16; "),
+    "f.md": ("Zwölf".encode("utf-16"), "this is UTF-16; convert the file to UTF-8"),
+    "g.md": (bytes(range(32)) * 8, "this is binary, or UTF-16; "),
+}
+
+
+def test_what_is_no_text_is_refused_by_its_name(tmp_path: Path) -> None:
+    # A text with a NUL in it, or about a format, is a text.
+    texts = {"x.md": b"# A\n\nIt ends with a NUL, \0 in C.\n", "y.md": b"# %PDF-\n\nPK\x03\n"}
+    write(tmp_path, {name: data for name, (data, _) in NO_TEXT.items()} | texts)
+    done = run("chunk", ".", cwd=tmp_path)
+    assert (done.returncode, sources(done.stdout)) == (1, ["x.md", "y.md"])
+    for (name, (_, says)), line in zip(NO_TEXT.items(), errors(done.stderr), strict=True):
+        assert line.startswith(f"chunkast: error: ./{name}")
+        assert f": {says}" in line
+        [told] = errors(run("outline", name, cwd=tmp_path).stderr)
+        assert says in told
 
 
 def test_debug_shows_the_log_and_where_an_error_was_raised(tmp_path: Path) -> None:
@@ -472,6 +572,28 @@ def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
 # Statistics and the view
 
 
+def test_quiet_prints_errors_only(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": GUIDE, "docs/venv/b.md": "# B\n"})
+    (tmp_path / "else").mkdir()
+    for words, code in (
+        ("index ../docs --db a.db", 0),
+        ("index --db a.db --dry-run", 0),
+        ("snapshot ../docs -o a.lock", 0),
+        ("check ../docs --against a.lock", 0),
+        ("check ../docs --against a.lock --update", 0),
+        ("view ../docs", 0),
+        ("chunk ../docs -o a.jsonl", 0),
+        ("sync --db a.db --to qdrant:store#docs --dry-run", 1),
+    ):
+        done = run(*words.split(), "-q", cwd=tmp_path / "else")
+        assert (done.returncode, done.stdout) == (code, b"")
+        assert len(errors(done.stderr)) == len(done.stderr.splitlines()) == code
+    # A note of what is left out of a passage, too.
+    read = ("read", "../docs/a.md", "--max-tokens", "20")
+    assert run(*read, cwd=tmp_path / "else").stderr.startswith(b"chunkast: note: ")
+    assert run(*read, "-q", cwd=tmp_path / "else").stderr == b""
+
+
 def test_view_opens_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"a.md": GUIDE})
     for found in (True, False):
@@ -498,16 +620,60 @@ def test_stats(tmp_path: Path) -> None:
     overlap = sum(chunk["overlap"] for chunk in chunks)
     assert told["overlap"] == round(overlap / sum(len(chunk["text"]) for chunk in chunks), 4) > 0
     assert sum(row["chunks"] for row in told["histogram"]) == len(chunks)
-    assert sum(told["begins"].values()) == len(chunks)
-    assert told["begins"]["document start"] == 3
     page = run("stats", ".", "--max-tokens", "100", cwd=tmp_path).stdout.decode()
     assert re.search(rf"^chunks +{len(chunks)}  0 above the budget$", page, re.MULTILINE)
-    assert re.search(r"^  document start +3 +\d+\.\d%  █+$", page, re.MULTILINE)
     keep = ("--max-tokens", "7", "--set", "oversize=keep", "--format", "json")
     told = json.loads(run("stats", "a.md", *keep, cwd=tmp_path).stdout)
     over = sum(row["chunks"] for row in told["histogram"] if row["from"] > 7)
     assert 0 < told["oversize"] == over < told["chunks"]
     assert run("stats", "c.md", cwd=tmp_path).stdout.startswith(b"documents           1  0 of one")
+
+
+# Documents that are named by the end of their path
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_document_is_found_by_the_end_of_its_path(tmp_path: Path, indexed: bool) -> None:
+    files = {"en/guide/cors.md": "# CORS\n\n## Steps\n\nOne step.\n", "en/a/index.md": "# A\n"}
+    write(tmp_path, {**files, "en/b/index.md": "# B\n", "en/plain.md": "Text.\n"})
+    if indexed:
+        assert run("index", "en", "-q", cwd=tmp_path).returncode == 0
+    done = run("read", "cors.md", "Steps", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"## Steps\n\nOne step.\n")
+    assert done.stderr == b"chunkast: note: cors.md is en/guide/cors.md\n"
+    place = ".chunkast.db" if indexed else "the current folder"
+    for name, says in (
+        ("index.md", "has 2 documents that end with 'index.md': en/a/index.md, en/b/index.md"),
+        ("corz.md", "has no document 'corz.md'; the nearest are: en/guide/cors.md"),
+    ):
+        done = run("outline", name, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert errors(done.stderr) == [f"chunkast: error: {place}: {says}"]
+    nothing = errors(run("outline", "zzzz.xyz", cwd=tmp_path).stderr)[0]
+    assert "nearest" not in nothing
+    line = refused("read", "en/plain.md", "Steps", cwd=tmp_path)
+    assert line.endswith("section 'Steps' does not exist; the document has no headings")
+
+
+def test_a_hit_on_a_terminal_fits_it_and_its_words_are_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = (
+        "# Huts\n\nEvery **hut** sells soups at maxPrice. \x1b[31m 漢字かな交じり文。 "
+        + "Long. " * 30
+    )
+    write(tmp_path, {"docs/a.md": text})
+    run("index", "docs", cwd=tmp_path)
+    plain = run("search", "selling soup price 漢字", cwd=tmp_path)
+    assert plain.stdout.decode().startswith("docs/a.md:1-3  ")
+    done = run("search", "selling soup price 漢字", cwd=tmp_path, terminal="stdout")
+    page = done.stdout.decode()
+    assert re.findall(r"\x1b\[1;35m(.*?)\x1b", page) == ["sells", "soups", "maxPrice", "漢字"]
+    assert "␛[31m" in page
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", page).splitlines()
+    assert all(len(line) <= 60 for line in lines)
+    assert lines[-1] == "─" * 60
 
 
 # Tool calls

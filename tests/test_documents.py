@@ -207,7 +207,7 @@ def test_the_command_reads_notebooks(tmp_path: Path) -> None:
     assert (report["documents"], report["chunks"]) == (2, len(wanted))
 
     for again in (False, True):
-        done = run("index", ".", "--db", "one.db", "-q", cwd=tmp_path)
+        done = run("index", ".", "--db", "one.db", cwd=tmp_path)
         assert (b"added 0," in done.stdout) == again
     with Store(str(tmp_path / "one.db")) as store:
         assert list(store.chunks("n.ipynb")) == expected

@@ -114,7 +114,7 @@ def test_the_data_are_the_chunks() -> None:
     assert [(*span, kinds[kind]) for *span, kind in data["regions"]] == regions
     for budget, expected in zip(data["budgets"], shown.budgets, strict=True):
         for fields, chunk in zip(budget["chunks"], expected.chunks, strict=True):
-            *places, sections, found, name, oversize = fields
+            *places, sections, found, name, oversize, around = fields
             assert places == [
                 *(chunk.start_index, chunk.start_index + chunk.overlap, chunk.end_index),
                 *(chunk.start_line, chunk.end_line, chunk.token_count, chunk.embed_token_count),
@@ -122,6 +122,8 @@ def test_the_data_are_the_chunks() -> None:
             assert tuple(tuple(data["paths"][slot]) for slot in sections) == chunk.sections
             assert tuple(kinds[kind] for kind in found) == chunk.kinds
             assert (name, bool(oversize)) == (chunk.id, chunk.oversize)
+            before, *after = (data["contexts"][slot] for slot in around)
+            assert chunk.embed_text == (before + chunk.text + after[0] if after else before)
 
 
 def test_a_hostile_document_adds_no_element_and_the_policy_admits_only_the_pages_own_code() -> None:
@@ -177,6 +179,30 @@ def test_the_command_writes_a_page_or_prints_the_tree(tmp_path: Path) -> None:
         "view", "guide.md", "--budgets", 10, "--overlap", 20, cwd=tmp_path
     )
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_is_one_page_with_a_list_of_files(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": GUIDE, "docs/sub/b.md": TREE["text"], "docs/n.ipynb": "{}"})
+    done = run("view", "docs", "--max-tokens", "60", "--budgets", "30", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    noted, told = done.stderr.decode().splitlines()
+    assert noted == "chunkast: note: left out 1 notebook: view shows texts"
+    report = (tmp_path / "docs.chunks.html").read_text(encoding="utf-8")
+    documents = Page(report).data
+    assert [each["name"] for each in documents] == ["docs/a.md", "docs/sub/b.md"]
+    for each, text in zip(documents, (GUIDE, TREE["text"]), strict=True):
+        alone = Page(render_html(view_of(text, ChunkConfig(max_tokens=60), (30,), each["name"])))
+        assert each == alone.data
+    counts = [sum(len(each["budgets"][n]["chunks"]) for each in documents) for n in (0, 1)]
+    assert told.endswith(f"; 2 documents; chunks: {counts[0]} at 30, {counts[1]} at 60 tokens")
+    # What cannot be read does not keep the others from their page.
+    write(tmp_path, {"docs/c.md": b"\xff"})
+    done = run("view", "docs", "-q", "-o", "-", cwd=tmp_path)
+    assert done.returncode == 1
+    assert len(Page(done.stdout.decode()).data) == 2
+    trees = run("view", "docs/sub", "docs/a.md", "--tree", cwd=tmp_path).stdout.decode()
+    assert trees.endswith(f"\n\n{TREE['printed']}")
+    assert "a notebook is chunked cell by cell" in refused("view", "docs/n.ipynb", cwd=tmp_path)
 
 
 # ---- the page in a browser -----------------------------------------------------------------
@@ -291,6 +317,41 @@ def test_a_hostile_document_runs_nothing(browser: Browser) -> None:
     assert "RIGHT-TO-LEFT OVERRIDE" in browser.run(
         "document.getElementById('replaced').textContent"
     )
+
+
+@pytest.mark.slow
+def test_the_text_that_is_embedded_is_shown_on_request(browser: Browser) -> None:
+    shown = view(GUIDE)
+    browser.show(shown)
+    visible = (
+        "[...document.querySelectorAll('article .body')]"
+        ".filter(e => e.offsetParent !== null && e.classList.contains('embedded'))"
+        ".map(e => e.textContent)"
+    )
+    assert browser.run(visible) == []
+    browser.press("e")
+    chunks = shown.budgets[shown.shown].chunks
+    assert browser.run(visible) == [chunk.embed_text for chunk in chunks]
+    browser.press("[")
+    chunks = shown.budgets[shown.shown - 1].chunks
+    assert browser.run(visible) == [chunk.embed_text for chunk in chunks]
+    browser.press("e")
+    assert browser.run(visible) == []
+
+
+@pytest.mark.slow
+def test_a_page_of_several_documents_lists_them(browser: Browser, tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": GUIDE, "docs/b.md": "# Other\n\nText.\n"})
+    assert run("view", "docs", "-q", cwd=tmp_path).returncode == 0
+    browser.driver.get((tmp_path / "docs.chunks.html").as_uri())
+    name = "document.getElementById('name').textContent"
+    links = "[...document.querySelectorAll('#file-list a')]"
+    assert browser.run(f"{links}.map(e => e.textContent)") == ["docs/a.md", "docs/b.md"]
+    assert browser.run(name) == "docs/a.md"
+    browser.run(f"{links}[1].click()")
+    assert browser.run(name) == "docs/b.md"
+    browser.press("p")
+    assert browser.run(name) == "docs/a.md"
 
 
 @pytest.mark.slow

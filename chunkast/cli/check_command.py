@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+import shlex
+from argparse import Namespace
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_message, print_note
 from chunkast.cli.recording import (
-    add_report,
     lock_header,
     print_report,
     record,
@@ -20,12 +19,11 @@ from chunkast.cli.recording import (
     stored_root,
     written,
 )
-from chunkast.cli.shared_options import add_config, add_flags, add_selection, config_values
+from chunkast.cli.shared_options import config_values
 from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.find import Selection
 from chunkast.files.write import open_output
-from chunkast.testing.change_kinds import ALLOWED
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -41,33 +39,7 @@ EXAMPLES: Final = (
     "chunkast check docs --against chunks.lock",
     "chunkast check docs --against chunks.lock --allow edited --max-reembed 5%",
 )
-COMMON: Final = "against allow max_reembed update format root max_tokens quiet"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_selection(parser)
-    parser.add_argument(
-        "--against", metavar="LOCK", required=True, help="the lock ('chunkast snapshot' writes it)"
-    )
-    parser.add_argument(
-        "--allow",
-        type=_kinds,
-        action="extend",
-        default=[],
-        metavar="KIND,KIND",
-        help=f"changes that do not fail the check: {', '.join(ALLOWED)}; 'edited' is any change "
-        "in a document that is edited, new or gone, 'all' every change",
-    )
-    parser.add_argument(
-        "--max-reembed",
-        type=_most,
-        metavar="N|P",
-        help="fail if more than N texts, or P of the chunks, such as 5%%, need re-embedding",
-    )
-    add_flags(parser, update="rewrite the lock and exit with 0; refused where CI is set")
-    add_report(parser)
-    add_config(parser)
+OPTIONS: Final = "paths against allow max_reembed update format-of-report selection configuration"
 
 
 def run(options: Namespace) -> int:
@@ -84,9 +56,10 @@ def run(options: Namespace) -> int:
     old, documents = _read(options)
     diff, selection = _compared(options, tally, old, documents or ())
     report = Report(diff, (options.against, "now"), rules)
-    if documents is not None:
+    wanted = not options.quiet or report.faults or options.format != "text"
+    if documents is not None and wanted:
         print_report(options, report, selection)
-    if options.update and not options.quiet:
+    if options.update:
         print_message(f"{options.against}: {'unchanged' if tally.failed else 'rewritten'}")
     return 1 if tally.failed or (report.faults and not options.update) else 0
 
@@ -102,6 +75,8 @@ def _read(options: Namespace) -> tuple[Header, list[DocumentRecord] | None]:
         with open_lock(options.against) as lock:
             return lock.header, list(lock.documents)
     except LockError as error:
+        if not os.path.lexists(options.against):
+            raise UsageError(f"{error}; {_snapshot(options)} makes it") from None
         if error.header is None or not options.update:
             raise UsageError(str(error)) from None
         print_note(f"{options.against}: not compared: {error.reason.partition(';')[0]}")
@@ -136,10 +111,7 @@ def _compared(
 
 
 def _chunker(options: Namespace, header: Header) -> Chunker:
-    """Return a chunker with the lock's configuration, overridden by the given options.
-
-    With ``--update``, fields of the lock that this version does not know are dropped.
-    """
+    """Return a chunker with the lock's configuration, overridden by the given options."""
     from chunkast.chunker import Chunker
     from chunkast.testing.records import ObjectError, config_of
 
@@ -152,37 +124,14 @@ def _chunker(options: Namespace, header: Header) -> Chunker:
         ) from None
     except ConfigError as error:
         # The field may have a key: scores['h1'].
-        field = error.field.partition("[")[0]
-        if field in values:
+        if error.field.partition("[")[0] in values:
             raise
-        if not options.update or field not in header.config:
-            raise UsageError(
-                f"{options.against}: {error}; 'chunkast check --update' drops this option"
-            ) from None
-        print_note(f"{options.against}: dropped an option: {error}")
-        kept = {name: value for name, value in header.config.items() if name != field}
-    return _chunker(options, replace(header, config=kept))
+        raise UsageError(
+            f"{options.against}: {error}; {_snapshot(options)} makes it again"
+        ) from None
 
 
-def _kinds(text: str) -> list[str]:
-    """Parse the comma-separated kinds of change that ``--allow`` lists.
-
-    Raises ``ArgumentTypeError`` for an unknown kind.
-    """
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in ALLOWED:
-            raise ArgumentTypeError(f"{name!r} is not one of {', '.join(ALLOWED)}")
-    return names
-
-
-def _most(text: str) -> tuple[int | None, float | None]:
-    """Parse the limit of ``--max-reembed``: a number of texts, or a percentage of the chunks.
-
-    Return ``(number, None)`` for a number, and ``(None, share)`` for a percentage. Raises
-    ``ArgumentTypeError`` for any other text.
-    """
-    limit = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text)
-    if limit is None or float(limit[2] or 0) > 100:
-        raise ArgumentTypeError(f"{text!r} is neither a whole number nor a percentage such as 5%")
-    return (int(limit[1]), None) if limit[1] else (None, float(limit[2]) / 100)
+def _snapshot(options: Namespace) -> str:
+    """Return the command that makes the lock, in quotation marks."""
+    paths = " ".join(map(shlex.quote, (*options.paths, "-o", options.against)))
+    return f"'chunkast snapshot {paths}', with its options,"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,8 +10,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from chunkast.cli.messages import counted
-from chunkast.cli.preview import write_preview
-from chunkast.cli.shared_options import add_config, add_output, add_selection, config_of
+from chunkast.cli.preview import is_terminal, write_preview
+from chunkast.cli.shared_options import config_of
 from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
 from chunkast.errors import UsageError
 from chunkast.files.write import open_output
@@ -31,7 +30,7 @@ EXAMPLES: Final = (
     "chunkast chunk docs --max-tokens 512 -o chunks.jsonl",
     "chunkast chunk README.md --format text",
 )
-COMMON: Final = "max_tokens overlap encoding context format output root include exclude quiet"
+OPTIONS: Final = "paths format-of-chunks output selection configuration"
 
 
 class _Made(NamedTuple):
@@ -58,19 +57,6 @@ class _Totals(Tally):
             yield document
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_selection(parser)
-    parser.add_argument(
-        "--format",
-        choices=tuple(WRITERS),
-        help=f"output format (default: by the extension of FILE, else {next(iter(WRITERS))}; on a "
-        "terminal a preview)",
-    )
-    add_output(parser, "FILE")
-    add_config(parser)
-
-
 def run(options: Namespace) -> int:
     """Write the chunks of the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
@@ -80,26 +66,29 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     path = None if options.output == "-" else options.output
     form = WRITERS[format_of(path, options.format)]
-    terminal = path is None and sys.stdout is not None and sys.stdout.isatty()
-    if terminal and options.format is None and options.output is None:
+    terminal = path is None and is_terminal()
+    preview = terminal and options.format is None and options.output is None
+    if preview:
         form = Format(write_preview)
     elif terminal and form.binary:
         raise UsageError(f"--format {options.format} is binary, not for a terminal; give -o FILE")
     with totals.stoppable(path), open_output(path) as output:
         selection = selected(options, path)
         task = partial(_chunk, form)
-        # No progress bar among the chunks on one terminal.
-        with results(options, selection, chunker, task, totals, progress=not terminal) as made:
-            _write(totals.added(made), form, output.stream, chunker)
+        # No progress bar among the chunks on one terminal; a preview follows the bar.
+        shown = BytesIO()
+        stream, progress = (shown, True) if preview else (output.stream, not terminal)
+        with results(options, selection, chunker, task, totals, progress=progress) as made:
+            _write(totals.added(made), form, stream, chunker)
+        output.stream.write(shown.getvalue())
         output.complete = totals.documents > 0
-    if not options.quiet:
-        cut = counted(totals.cut, "chunk")
-        totals.print_summary(
-            counted(totals.documents, "file"),
-            counted(totals.chunks, "chunk"),
-            counted(totals.tokens, "token"),
-            note=f"; the model would not read {cut} to the end" if totals.cut else "",
-        )
+    cut = counted(totals.cut, "chunk")
+    totals.print_summary(
+        counted(totals.documents, "file"),
+        counted(totals.chunks, "chunk"),
+        counted(totals.tokens, "token"),
+        note=f"; the model would not read {cut} to the end" if totals.cut else "",
+    )
     return totals.exit_code
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from functools import partial
 from itertools import tee
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.recording import add_report, print_report, record
-from chunkast.cli.shared_options import add_config, add_selection, config_values, set_values
+from chunkast.cli.recording import print_report, record
+from chunkast.cli.shared_options import config_values, set_values
 from chunkast.cli.work import Document, PartCounts, Tally, results, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import UsageError
@@ -28,22 +28,7 @@ EXAMPLES: Final = (
     "chunkast diff old.lock new.lock",
     "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
 )
-COMMON: Final = "vs format max_tokens overlap encoding root include quiet"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_selection(parser, "two files to compare; with --vs, the documents to chunk")
-    parser.add_argument(
-        "--vs",
-        action="append",
-        default=[],
-        metavar="FIELD=VALUE",
-        help="chunk PATHS with the given options, and again with this field of ChunkConfig "
-        "changed; VALUE is JSON or plain text",
-    )
-    add_report(parser)
-    add_config(parser)
+OPTIONS: Final = "paths-to-compare vs format-of-report selection configuration"
 
 
 def run(options: Namespace) -> int:

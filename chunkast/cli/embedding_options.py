@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,20 +13,9 @@ from chunkast.errors import UsageError
 if TYPE_CHECKING:
     from chunkast.index import EmbeddingServer, Store
 
-__all__ = ("add_embedding", "query_embedder", "server_of")
+__all__ = ("query_embedder", "server_of")
 
 _URL: Final = "CHUNKAST_EMBED_URL"
-
-
-def add_embedding(parser: ArgumentParser) -> None:
-    """Add ``--embed-url`` and ``--embed-key-env``."""
-    url = (
-        "embed texts with this server, which offers POST /embeddings as OpenAI's does: "
-        f"http://127.0.0.1:8080/v1 (default: the environment variable {_URL})"
-    )
-    parser.add_argument("--embed-url", metavar="URL", help=url)
-    key = "the environment variable with the key of that server"
-    parser.add_argument("--embed-key-env", metavar="VARIABLE", help=key)
 
 
 def server_of(options: Namespace, model: str) -> EmbeddingServer | None:

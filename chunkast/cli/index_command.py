@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.embedding_options import add_embedding, server_of
+from chunkast.cli.embedding_options import server_of
 from chunkast.cli.messages import counted, print_error, print_message, print_note, print_result
-from chunkast.cli.shared_options import (
-    add_config,
-    add_database,
-    add_flags,
-    add_report_format,
-    add_selection,
-    config_values,
-    database_of,
-)
+from chunkast.cli.shared_options import config_values, database_of
 from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, StoreError, UsageError
@@ -42,16 +34,19 @@ DESCRIPTION: Final = (
     "is repeated, from any folder. All changes are stored together at the end; an interrupted run "
     "leaves the database unchanged. A database with damaged rows, or of an older version, is "
     "rebuilt. With --embed-url, texts without a vector are embedded once all chunks are stored, in "
-    "batches that are stored one by one. Prints the changes, how many texts need embedding, how "
-    "many chunks reuse the vector of another, and the digest."
+    "batches that are stored one by one. Prints the changes, how many texts need embedding, and how "
+    "many chunks reuse the vector of another; with --format json also the digest."
 )
 EXAMPLES: Final = (
     "chunkast index docs --max-tokens 512",
     "chunkast index",
 )
-COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
+OPTIONS: Final = (
+    "paths-to-index db dry_run replace verify prune_vectors embed_url embed_key_env "
+    "embed_model format-with-ids selection configuration"
+)
 # The options of a new index; docs/benchmarks.md has the figures.
-_DEFAULTS: Final = {"max_tokens": 256, "overlap": 0}
+DEFAULTS: Final = {"max_tokens": 256, "overlap": 0}
 # The settings for the folder that the names in an index are relative to, and for the last run.
 _ROOT: Final = "root"
 _RUN: Final = "run"
@@ -62,27 +57,6 @@ _REPORTED: Final = (
     *("added", "changed", "unchanged", "removed", "moved"),
     *("embed", "reuse", "repeats", "embedded", "digest"),
 )
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_selection(
-        parser, "all folders, files and globs to index (default: those of the last run)", "*"
-    )
-    add_database(parser)
-    add_flags(
-        parser,
-        dry_run="print the changes without making them",
-        replace="forget the paths and options of earlier runs, and remove all other documents",
-        verify="check the whole database and print a line for each fault; changes nothing and "
-        "takes no PATHS",
-        prune_vectors="delete the vectors of texts that are gone, and of other models",
-    )
-    add_embedding(parser)
-    model = "the embedding model, which the database remembers (default: the one remembered)"
-    parser.add_argument("--embed-model", metavar="NAME", help=model)
-    add_report_format(parser, "; json lists the ids")
-    add_config(parser, _DEFAULTS)
 
 
 @dataclass(slots=True)
@@ -139,7 +113,7 @@ class _Run:
 
         # An index remembers the options that are not those of ``ChunkConfig``.
         new = self.options.replace or self.config is None
-        values = merged(_DEFAULTS if new else self.config or {}, config_values(self.options))
+        values = merged(DEFAULTS if new else self.config or {}, config_values(self.options))
         if values.get("heuristics"):
             raise UsageError(
                 f"{self.options.db} was made with heuristics in Python: update it from there, or "
@@ -228,12 +202,11 @@ def run(options: Namespace) -> int:
     vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
     if this.server is not None:
         vectors += f", embedded {report.embedded:,}"
-    text = f"{report}\n{vectors}\ndigest {report.digest}\n"
+    text = "" if options.quiet else f"{report}\n{vectors}\n"
     print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
-    if not options.quiet:
-        if given is None and path == options.db and (new or os.path.dirname(path)):
-            print_note(f"{'made' if new else 'updated'} {os.path.abspath(options.db)}")
-        _print_notes(this, report, changes)
+    if given is None and path == options.db and (new or os.path.dirname(path)):
+        print_note(f"{'made' if new else 'updated'} {os.path.abspath(options.db)}")
+    _print_notes(this, report, changes)
     return this.tally.exit_code if embedded else 1
 
 
@@ -242,7 +215,6 @@ def _embed(store: Store, this: _Run, report: IndexReport) -> bool:
 
     Returns false after an error, which is printed.
     """
-    wanted = not this.options.quiet
 
     def count(texts: int) -> None:
         report.embedded += texts
@@ -251,14 +223,14 @@ def _embed(store: Store, this: _Run, report: IndexReport) -> bool:
 
     try:
         if this.server is not None:
-            with progress_bar(len(report.embed), wanted=wanted) as advance:
+            with progress_bar(len(report.embed), wanted=not this.options.quiet) as advance:
                 server = replace(this.server, size=store.embedding_model()[1])
                 store.embed_missing(server, on_batch=count)
         pruned = store.prune_vectors() if this.options.prune_vectors else 0
     except StoreError as error:
         print_error(error)
         return False
-    if pruned and wanted:
+    if pruned:
         print_note(f"{this.options.db}: {counted(pruned, 'vector')} deleted")
     return True
 
@@ -288,8 +260,7 @@ def _verify(options: Namespace) -> int:
     with Store(options.db) as store:
         faults = store.faults()
     print_result(options.format, faults, "".join(f"{options.db}: {fault}\n" for fault in faults))
-    if not options.quiet:
-        print_message(f"{options.db}: {counted(len(faults), 'fault')}")
+    print_message(f"{options.db}: {counted(len(faults), 'fault')}")
     return 1 if faults else 0
 
 
@@ -303,8 +274,7 @@ def _update(
     options, chunker = this.options, this.chunker()
 
     def wait() -> None:
-        if not options.quiet:
-            print_note(f"{options.db}: waiting for another run that writes to it")
+        print_note(f"{options.db}: waiting for another run that writes to it")
 
     model = options.embed_model
     with store.writing(chunker, dry_run=options.dry_run, model=model, on_wait=wait) as run:

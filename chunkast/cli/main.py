@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import chunkast
 from chunkast.cli.messages import (
-    add_debug,
     debug_lines,
+    messages,
     print_error,
     print_message,
     print_text,
-    warnings_as_notes,
     without_debug,
 )
+from chunkast.cli.option_table import add_options
 from chunkast.cli.signals import Stopped, stoppable
-from chunkast.cli.usage import Formatter, add_help, did_you_mean
+from chunkast.cli.usage import Formatter, did_you_mean
 from chunkast.errors import ChunkastError, ConfigError, UsageError, describe
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-__all__ = ("main",)
+__all__ = ("COMMANDS", "main", "parser_of")
 
-# Each module has HELP, DESCRIPTION, EXAMPLES, COMMON, add_arguments(parser) and run(options).
-# COMMON names the options that --help shows.
+# Each module has HELP, DESCRIPTION, EXAMPLES, OPTIONS (names in options.json) and run(options); and
+# may have DEFAULTS, its own defaults of the configuration.
 COMMANDS: Final[Mapping[str, ModuleType]] = {
     name: import_module(f"chunkast.cli.{name}_command")
     for name in (
         *("chunk", "stats", "view", "outline", "read", "index", "search", "quote", "mcp"),
-        *("sync", "snapshot", "check", "diff", "toolcalls"),
+        *("sync", "snapshot", "check", "diff", "toolcalls", "completion"),
     )
 }
 
@@ -116,7 +116,7 @@ def _abandon_stdout() -> None:
 
 
 def _run(argv: Sequence[str]) -> int:
-    parser = _parser(every="--help-all" in argv)
+    parser = parser_of(every="--help-all" in argv)
     options = _parse(parser, argv)
     if options.version:
         print_text(_versions())
@@ -124,7 +124,7 @@ def _run(argv: Sequence[str]) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return _USAGE
-    with warnings_as_notes(wanted=not getattr(options, "quiet", False)):
+    with messages(quiet=options.quiet):
         code: int = COMMANDS[options.command].run(options)
     return code
 
@@ -140,6 +140,8 @@ def _versions() -> str:
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
     """Parse ``argv``, allowing operands anywhere among the options."""
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:2], "--help"]
     command = parser.commands.get(argv[0]) if argv else None
     if command is None:
         if argv and not argv[0].startswith("-"):
@@ -174,7 +176,7 @@ def _is_unknown(word: str, known: Collection[str]) -> bool:
     return (word.partition("=")[0] if word.startswith("--") else word[:2]) not in known
 
 
-def _parser(*, every: bool = False) -> _Parser:
+def parser_of(*, every: bool = False) -> _Parser:
     """Return the parser of the command; its help shows every option if ``every`` is true."""
     parser = _Parser(
         prog="chunkast",
@@ -182,10 +184,7 @@ def _parser(*, every: bool = False) -> _Parser:
         epilog="Exit codes: 0 for success; 1 if some input failed; 2 for wrong usage.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--version", action="store_true", help="show the version and the parser in use"
-    )
-    add_debug(parser)
+    add_options(parser, "version debug", {}, every=True)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in COMMANDS.items():
         command = commands.add_parser(
@@ -197,7 +196,8 @@ def _parser(*, every: bool = False) -> _Parser:
             add_help=False,
         )
         parser.commands[name] = command
-        module.add_arguments(command)
-        add_debug(command)
-        add_help(command, module.COMMON.split(), every=every)
+        names = f"{module.OPTIONS} quiet debug help help_all"
+        add_options(command, names, getattr(module, "DEFAULTS", {}), every=every)
+    topics = commands.add_parser("help", help="show the help of a command", add_help=False)
+    topics.add_argument("topic", nargs="?", choices=tuple(COMMANDS), metavar="COMMAND")
     return parser

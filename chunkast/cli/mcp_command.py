@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Final
 
-from chunkast.cli.embedding_options import add_embedding, query_embedder
-from chunkast.cli.shared_options import add_counting, add_database, config_values, open_database
+from chunkast.cli.embedding_options import query_embedder
+from chunkast.cli.shared_options import config_values, open_database
 
 HELP: Final = "serve a database to agents (MCP over stdio)"
 DESCRIPTION: Final = (
@@ -18,14 +18,7 @@ EXAMPLES: Final = (
     "chunkast mcp",
     "claude mcp add docs -- chunkast mcp --db /srv/chunks.db",
 )
-COMMON: Final = "db encoding"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_database(parser)
-    add_embedding(parser)
-    add_counting(parser)
+OPTIONS: Final = "db embed_url embed_key_env counting"
 
 
 def run(options: Namespace) -> int:

@@ -6,28 +6,28 @@ import json
 import logging
 import sys
 import warnings
-from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 from chunkast.errors import ChunkastWarning
 from chunkast.files.write import open_output
 
 __all__ = (
-    "add_debug",
     "counted",
     "debug_lines",
+    "messages",
     "print_error",
     "print_message",
     "print_note",
     "print_result",
     "print_text",
-    "warnings_as_notes",
     "without_debug",
 )
 
 _DEBUG: Final = "--debug"
+_QUIET: Final = ContextVar("quiet", default=False)
 
 
 def print_text(text: str) -> None:
@@ -48,7 +48,13 @@ def counted(count: int, noun: str) -> str:
 
 
 def print_message(message: str) -> None:
-    """Write ``message`` to stderr as one line, with unprintable characters escaped."""
+    """Write a message to stderr as one line, unless the command is quiet."""
+    if not _QUIET.get():
+        _print_line(message)
+
+
+def _print_line(message: str) -> None:
+    """Write a line to stderr, with unprintable characters escaped."""
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
     if sys.stderr is not None:
         sys.stderr.write(f"{line}\n")
@@ -56,8 +62,8 @@ def print_message(message: str) -> None:
 
 
 def print_error(error: object) -> None:
-    """Write an error message to stderr."""
-    print_message(f"chunkast: error: {error}")
+    """Write an error message to stderr, even if the command is quiet."""
+    _print_line(f"chunkast: error: {error}")
 
 
 def print_note(message: object) -> None:
@@ -66,19 +72,23 @@ def print_note(message: object) -> None:
 
 
 @contextmanager
-def warnings_as_notes(*, wanted: bool) -> Iterator[None]:
-    """Show chunkast's warnings in the block as notes, or hide them if ``wanted`` is false."""
+def messages(*, quiet: bool) -> Iterator[None]:
+    """Show chunkast's warnings in the block as notes; if ``quiet``, print errors only."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, ChunkastWarning):
             shown(message, category, *place, **more)
-        elif wanted:
+        else:
             print_note(str(message))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", ChunkastWarning)
-        shown, warnings.showwarning = warnings.showwarning, show
-        yield
+    token = _QUIET.set(quiet)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ChunkastWarning)
+            shown, warnings.showwarning = warnings.showwarning, show
+            yield
+    finally:
+        _QUIET.reset(token)
 
 
 class _Lines(logging.Handler):
@@ -86,16 +96,7 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         for line in self.format(record).split("\n"):
-            print_message(f"chunkast: {record.levelname.lower()}: {line}")
-
-
-def add_debug(parser: ArgumentParser) -> None:
-    """Add ``--debug`` to ``parser``, only for its help: :func:`without_debug` reads the option."""
-    parser.add_argument(
-        _DEBUG,
-        action="store_true",
-        help="log steps to stderr, and the traceback of an error",
-    )
+            _print_line(f"chunkast: {record.levelname.lower()}: {line}")
 
 
 def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:

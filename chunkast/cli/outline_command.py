@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from collections.abc import Collection
 from dataclasses import asdict
+from difflib import get_close_matches
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import print_result
-from chunkast.cli.shared_options import (
-    add_counting,
-    add_database,
-    add_number,
-    add_report_format,
-    config_of,
-    config_values,
-    database_of,
-    open_database,
-)
+from chunkast.cli.messages import print_note, print_result
+from chunkast.cli.shared_options import config_of, config_values, database_of, open_database
+from chunkast.errors import ChunkastError
+from chunkast.files.find import select
+from chunkast.files.paths import Root
 from chunkast.files.read import read_pieces
 from chunkast.output.text import section_line
 
@@ -33,25 +30,9 @@ EXAMPLES: Final = (
     "chunkast outline README.md",
     "chunkast outline guide.md --db chunks.db --depth 2",
 )
-COMMON: Final = "db depth format encoding"
-DOCUMENT: Final = (
-    "a document in UTF-8, - for standard input, or with --db or if there is no such file a source "
-    "in the database"
-)
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    parser.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help=f"{DOCUMENT} (default: list those of the database)",
-    )
-    add_database(parser)
-    add_number(parser, "--depth", "omit sections below this level")
-    add_report_format(parser)
-    add_counting(parser)
+OPTIONS: Final = "document-or-list db depth format counting"
+# The number of paths that an error suggests.
+_SHOWN: Final = 3
 
 
 def run(options: Namespace) -> int:
@@ -73,10 +54,38 @@ def outline_of(options: Namespace) -> Outline:
 
     there = options.file == "-" or os.path.lexists(options.file)
     if options.db is None and (there or not os.path.exists(database_of(options))):
-        name = None if options.file == "-" else options.file
-        return Chunker(config_of(options)).outline("".join(read_pieces(options.file)), name)
+        path = options.file if there else _found(options.file, _files_here(), "the current folder")
+        name = None if path == "-" else path
+        return Chunker(config_of(options)).outline("".join(read_pieces(path)), name)
     with open_database(options) as store:
-        return store.outline(options.file, chunker=store.chunker(**config_values(options)))
+        source = _found(options.file, store.outline(), store.path)
+        return store.outline(source, chunker=store.chunker(**config_values(options)))
+
+
+def _files_here() -> list[str]:
+    files = select(["."], Root.at(".")).files
+    return [file.path.removeprefix(os.path.join(".", "")) for file in files]
+
+
+def _found(name: str, known: Collection[str], place: str) -> str:
+    """Return ``name`` if it is known or nothing is similar, else the only path that ends with it.
+
+    Raises ``ChunkastError``, which names ``place``, if several end with it or are similar.
+    """
+    if name in known:
+        return name
+    ends = [path for path in known if path.endswith(f"/{name}")]
+    if len(ends) == 1:
+        print_note(f"{name} is {ends[0]}")
+        return ends[0]
+    stems = {PurePath(path).stem.lower(): path for path in known}
+    close = get_close_matches(PurePath(name).stem.lower(), stems, n=_SHOWN)
+    near = ends or [stems[each] for each in close]
+    if not near:
+        return name
+    why = f"{len(ends)} documents that end with {name!r}" if ends else f"no document {name!r}"
+    listed = f"{', '.join(near[:_SHOWN])}{', ...' if near[_SHOWN:] else ''}"
+    raise ChunkastError(f"{place}: has {why}{'' if ends else '; the nearest are'}: {listed}")
 
 
 def _print_documents(options: Namespace) -> int:

@@ -1,9 +1,11 @@
-"""Preview chunks in a terminal: the place, token count, sections and first lines of each chunk."""
+"""Chunks and search hits in colour, for a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
@@ -12,39 +14,92 @@ from chunkast.output.view.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
-__all__ = ("write_preview",)
+    from chunkast.index import Hit
 
+__all__ = ("is_terminal", "write_hits", "write_preview")
+
+_CHUNKS: Final = 5
 _LINES: Final = 3
 
 
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write a coloured preview of the chunks to ``out``, which must be stdout on a terminal."""
+    """Write the first chunks to ``out``, each with its first lines, and the number of the others.
+
+    ``out`` must be shown on the terminal that is standard output.
+    """
+    from rich.text import Text
+
+    chunks = iter(chunks)
+    with _console(out) as console:
+        for chunk in islice(chunks, _CHUNKS):
+            oversize = " (oversize)" if chunk.oversize else ""
+            sections = section_names(chunk.sections)
+            head = _head(place_of(chunk), chunk.token_count, sections, oversize)
+            console.print(head, no_wrap=True, overflow="ellipsis")
+            for line in _first_lines(chunk):
+                console.print(Text(f"  {line}"), no_wrap=True, overflow="ellipsis")
+            console.print()
+        rest = sum(1 for _ in chunks)
+        more = f"… {rest:,} more: -o FILE, or a pipe for all" if rest else ""
+        console.print(more or "JSON Lines: --format jsonl, -o FILE, or a pipe", style="dim")
+
+
+def write_hits(hits: Sequence[tuple[Hit, str, str]], query: str, out: BinaryIO) -> None:
+    """Write search hits to ``out``, each with its place and header; mark the words of ``query``."""
+    from rich.rule import Rule
+
+    with _console(out) as console:
+        for hit, place, header in hits:
+            console.print(_head(place, hit.token_count, header))
+            console.print()
+            console.print(_marked(visible(hit.text.rstrip()), query))
+            console.print(Rule(style="dim"))
+
+
+@contextmanager
+def _console(out: BinaryIO) -> Iterator[Console]:
+    """Yield a console of the width and the colours of standard output, which writes to ``out``."""
     from rich.console import Console
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    for chunk in chunks:
-        with console.capture() as captured:
-            _print(console, chunk)
-        out.write(captured.get().encode("utf-8", "backslashreplace"))
-        out.flush()
     with console.capture() as captured:
-        console.print("JSON Lines: --format jsonl, -o FILE, or a pipe", style="dim")
-    out.write(captured.get().encode())
+        yield console
+    out.write(captured.get().encode("utf-8", "backslashreplace"))
 
 
-def _print(console: Console, chunk: Chunk) -> None:
+def _head(place: str, tokens: int, sections: str, oversize: str = "") -> Text:
     from rich.text import Text
 
-    head = Text()
-    head.append(visible(place_of(chunk)), style="bold cyan")
-    oversize = " (oversize)" if chunk.oversize else ""
-    head.append(f"  {chunk.token_count:,} tokens{oversize}", style="yellow")
-    head.append(f"  {visible(section_names(chunk.sections))}", style="green")
-    console.print(head, no_wrap=True, overflow="ellipsis")
-    for line in _first_lines(chunk):
-        console.print(Text(f"  {line}"), no_wrap=True, overflow="ellipsis")
-    console.print()
+    head = Text(visible(place), style="bold cyan")
+    head.append(f"  {tokens:,} tokens{oversize}", style="not bold yellow")
+    return head.append(f"  {visible(sections)}", style="not bold green")
+
+
+def _marked(text: str, query: str) -> Text:
+    """Return ``text`` with the words marked that match the query in the index."""
+    from rich.text import Text
+
+    from chunkast.index.ranking import relevance
+    from chunkast.index.terms import word_places
+
+    marked, ends = Text(text), {}
+    for start, word in word_places(text):
+        end = start + len(word)
+        # ``word_places`` removes a final "s".
+        ends[start] = end + (text[end : end + 1] in ("s", "S"))
+    words = list(dict.fromkeys(text[start:end] for start, end in ends.items()))
+    scores = dict(zip(words, relevance(query, [("", word) for word in words]), strict=True))
+    for start, end in ends.items():
+        if scores[text[start:end]]:
+            marked.stylize("bold magenta", start, end)
+    return marked
 
 
 def _first_lines(chunk: Chunk) -> Iterator[str]:

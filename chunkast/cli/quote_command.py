@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_error, print_result
-from chunkast.cli.shared_options import add_database, add_report_format, open_database
+from chunkast.cli.shared_options import open_database
 from chunkast.errors import UsageError
 from chunkast.files.read import read_pieces
 from chunkast.text.pages import pages_note
@@ -26,17 +26,7 @@ EXAMPLES: Final = (
     'chunkast quote "costs ten crowns"',
     "pbpaste | chunkast quote - --db notes.db",
 )
-COMMON: Final = "db format"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    parser.add_argument(
-        "text", nargs="+", metavar="TEXT", help="the quote, or - for standard input"
-    )
-    add_database(parser)
-    parser.add_argument("--strict", action="store_true", help="let only white space differ")
-    add_report_format(parser)
+OPTIONS: Final = "quoted db verbatim format"
 
 
 def run(options: Namespace) -> int:

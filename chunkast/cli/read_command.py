@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_note, print_result
-from chunkast.cli.outline_command import DOCUMENT, outline_of
-from chunkast.cli.shared_options import (
-    add_counting,
-    add_database,
-    add_number,
-    add_report_format,
-    config_values,
-    is_number,
-    open_database,
-)
+from chunkast.cli.outline_command import outline_of
+from chunkast.cli.shared_options import config_values, open_database
 from chunkast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,32 +24,7 @@ EXAMPLES: Final = (
     'chunkast read guide.md "Guide > Install" --max-tokens 800',
     "chunkast read guide.md --lines 120-180",
 )
-COMMON: Final = "db lines id most format encoding"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    parser.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help=DOCUMENT,
-    )
-    add_database(parser)
-    parser.add_argument(
-        "section",
-        nargs="?",
-        metavar="SECTION",
-        help="a heading path, the end of one, or an anchor: 'Guide > Install', Install, '#install'",
-    )
-    parser.add_argument(
-        "--lines", type=_lines, metavar="A-B", help="read these lines, counted from 1"
-    )
-    parser.add_argument("--id", metavar="ID", help="read the chunk of the database with this id")
-    limit = "the maximum number of tokens to print (default: no limit)"
-    add_number(parser, "--max-tokens", limit, dest="most")
-    add_report_format(parser)
-    add_counting(parser)
+OPTIONS: Final = "document section db lines id most format counting"
 
 
 def run(options: Namespace) -> int:
@@ -91,10 +58,3 @@ def _section(options: Namespace) -> Passage:
         )
     except SectionError as error:
         raise UsageError(f"{options.file}: {error}") from None
-
-
-def _lines(text: str) -> tuple[int, int]:
-    first, dash, last = text.partition("-")
-    if is_number(first) and is_number(last if dash else first):
-        return int(first), int(last if dash else first)
-    raise ArgumentTypeError(f"{text!r} is not a range of lines such as 120-180")

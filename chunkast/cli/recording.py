@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_text
-from chunkast.cli.shared_options import add_report_format
 from chunkast.cli.work import Document, PartCounts
 from chunkast.files.find import Selection
 from chunkast.files.paths import Root
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from chunkast.testing.report import Report
 
 __all__ = (
-    "add_report",
     "lock_header",
     "print_report",
     "record",
@@ -34,11 +32,6 @@ __all__ = (
 
 # The name of standard input in a lock.
 _STDIN: Final = "-"
-
-
-def add_report(parser: ArgumentParser) -> None:
-    """Add the option for the format of a comparison's report."""
-    add_report_format(parser, "; github: workflow annotations", ("text", "json", "github"))
 
 
 def source_of(file: InputFile) -> str:

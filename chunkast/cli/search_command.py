@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.embedding_options import add_embedding, query_embedder
+from chunkast.cli.embedding_options import query_embedder
 from chunkast.cli.messages import print_error, print_result
-from chunkast.cli.shared_options import (
-    add_counting,
-    add_database,
-    add_number,
-    add_report_format,
-    config_values,
-    open_database,
-)
+from chunkast.cli.preview import is_terminal, write_hits
+from chunkast.cli.shared_options import config_values, open_database
+from chunkast.files.write import stdout
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
 
@@ -34,24 +29,7 @@ EXAMPLES: Final = (
     'chunkast search "how to install"',
     "chunkast search retry --budget 500 --format json",
 )
-COMMON: Final = "db budget limit within expand format"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    parser.add_argument("query", nargs="+", metavar="QUERY", help="words, or a question")
-    add_database(parser)
-    budget = "the maximum number of tokens in all texts together (default %(default)s)"
-    add_number(parser, "--budget", budget, default=2_000)
-    add_number(parser, "--limit", "the maximum number of chunks")
-    parser.add_argument(
-        "--within", metavar="GLOB", help="search only documents whose source matches: 'docs/*'"
-    )
-    expand = "expand each chunk to its section, or by the blocks around it, up to N tokens"
-    add_number(parser, "--expand", expand)
-    add_report_format(parser)
-    add_embedding(parser)
-    add_counting(parser)
+OPTIONS: Final = "query db budget limit within expand format embed_url embed_key_env counting"
 
 
 def run(options: Namespace) -> int:
@@ -73,7 +51,10 @@ def run(options: Namespace) -> int:
         "tokens": sum(hit.token_count for hit in hits),
         "hits": [asdict(hit) for hit in hits],
     }
-    print_result(options.format, result, "".join(map(_page, hits)))
+    if options.format == "text" and is_terminal():
+        write_hits([(hit, *_place(hit)) for hit in hits], query, stdout())
+    else:
+        print_result(options.format, result, "".join(map(_page, hits)))
     if not hits:
         print_error(
             f"{store.path}: no chunk of at most {options.budget:,} tokens has any word of the query"
@@ -81,9 +62,15 @@ def run(options: Namespace) -> int:
     return 0 if hits else 1
 
 
-def _page(hit: Hit) -> str:
+def _place(hit: Hit) -> tuple[str, str]:
+    """Return the place of a hit, and the section that matches best."""
     header = f"{' > '.join(hit.section)}{f'  #{hit.anchor}' if hit.anchor else ''}"
     if hit.also:
         header += f"  also in {', '.join(map(str, hit.also))}"
     place = f"{hit.place}{pages_note(hit.pages)}{'  part' if hit.part else ''}"
+    return place, header
+
+
+def _page(hit: Hit) -> str:
+    place, header = _place(hit)
     return page(place, hit.token_count, [[header]], hit.text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Final
 
 from chunkast.cli.messages import counted
 from chunkast.cli.recording import lock_header, record, written
-from chunkast.cli.shared_options import add_config, add_output, add_selection, config_of
+from chunkast.cli.shared_options import config_of
 from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.files.write import open_output
 
@@ -20,14 +20,7 @@ EXAMPLES: Final = (
     "chunkast snapshot docs -o chunks.lock",
     "chunkast snapshot docs --max-tokens 256 -o chunks.lock",
 )
-COMMON: Final = "max_tokens overlap encoding context output root include exclude jobs quiet"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_selection(parser)
-    add_output(parser, "LOCK")
-    add_config(parser)
+OPTIONS: Final = "paths output-lock selection configuration"
 
 
 def run(options: Namespace) -> int:
@@ -45,6 +38,5 @@ def run(options: Namespace) -> int:
         with results(options, selection, chunker, record, tally, progress=shows) as documents:
             chunks = sum(len(each.chunks) for each in written(output, header, documents))
         output.complete = tally.documents > 0
-    if not options.quiet:
-        tally.print_summary(counted(tally.documents, "file"), counted(chunks, "chunk"))
+    tally.print_summary(counted(tally.documents, "file"), counted(chunks, "chunk"))
     return tally.exit_code

@@ -7,55 +7,42 @@ break point. Overlap is ignored: a chunk starts where its own text starts.
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.cli.messages import print_result
-from chunkast.cli.shared_options import add_config, add_report_format, add_selection, config_of
+from chunkast.cli.shared_options import config_of
 from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
-from chunkast.model import Analysis
-from chunkast.sources.jupyter import analyze_cells
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
+HELP: Final = "describe the chunks of Markdown documents: their sizes and fill"
 DESCRIPTION: Final = (
-    "Describe the chunks of documents, to choose a budget: sizes, how full they are, and where "
-    "they begin, by the names of the score table; 'inside X' is a cut within a block of kind X."
+    "Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how "
+    "full they are."
 )
 EXAMPLES: Final = (
     "chunkast stats docs --max-tokens 512",
     "chunkast stats docs --max-tokens 256 --packing fill --format json",
 )
-COMMON: Final = "max_tokens overlap encoding context packing format root include exclude quiet"
+OPTIONS: Final = "paths format selection configuration"
 
-_START: Final = "document start"
-_CELL_START: Final = "cell start"
 _BINS: Final = 10
 _BAR: Final = 40
 
 
 class _Row(NamedTuple):
-    """The figures of one chunk; ``begin`` is the kind of place where it begins."""
+    """The figures of one chunk."""
 
     tokens: int
     embed_tokens: int
     characters: int
     overlap: int
     oversize: bool
-    begin: str
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_selection(parser)
-    add_report_format(parser)
-    add_config(parser)
 
 
 def run(options: Namespace) -> int:
@@ -71,26 +58,20 @@ def run(options: Namespace) -> int:
     return tally.exit_code
 
 
-def _measure(chunker: Chunker, item: Document, _parts: PartCounts) -> list[_Row]:
+def _measure(chunker: Chunker, item: Document, parts: PartCounts) -> list[_Row]:
+    from chunkast.sources.documents import iter_document
+
     source, document = item
-    if isinstance(document, str):
-        return _measure_text(chunker, chunker.analyze(document, source), _START)
-    rows: list[_Row] = []
-    for _, analysis in analyze_cells(chunker, document):
-        rows += _measure_text(chunker, analysis, _CELL_START if rows else _START)
-    return rows
-
-
-def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> list[_Row]:
-    from chunkast.output.view.cuts import find_cuts
-
-    chunks = chunker.chunk(analysis)
-    begins = [start, *(cut.kind for cut in find_cuts(analysis, chunks))]
-    rows: list[_Row] = []
-    for chunk, begin in zip(chunks, begins, strict=False):
-        sizes = chunk.token_count, chunk.embed_token_count, len(chunk.text), chunk.overlap
-        rows.append(_Row(*sizes, chunk.oversize, begin))
-    return rows
+    return [
+        _Row(
+            chunk.token_count,
+            chunk.embed_token_count,
+            len(chunk.text),
+            chunk.overlap,
+            chunk.oversize,
+        )
+        for chunk in iter_document(chunker, document, source, parts)
+    ]
 
 
 def _report(documents: Sequence[Sequence[_Row]], chunker: Chunker) -> dict[str, Any]:
@@ -98,7 +79,6 @@ def _report(documents: Sequence[Sequence[_Row]], chunker: Chunker) -> dict[str, 
     tokens = sorted(row.tokens for row in rows)
     embed_tokens = sorted(row.embed_tokens for row in rows)
     characters = sum(row.characters for row in rows)
-    begins = Counter(row.begin for row in rows)
     budget = chunker.config.budget
     return {
         "documents": len(documents),
@@ -113,7 +93,6 @@ def _report(documents: Sequence[Sequence[_Row]], chunker: Chunker) -> dict[str, 
         "tokens": _spread(tokens),
         "embed_tokens": _spread(embed_tokens),
         "histogram": _histogram(tokens, budget),
-        "begins": dict(sorted(begins.items(), key=lambda item: (-item[1], item[0]))),
     }
 
 
@@ -197,8 +176,6 @@ def _page(report: dict[str, Any]) -> str:
     lines += ["", "tokens of a chunk"]
     counts = {f"{row['from']:,}-{row['to']:,}": row["chunks"] for row in report["histogram"]}
     lines += _bars(counts, chunks)
-    lines += ["", "where chunks begin"]
-    lines += _bars(report["begins"], chunks)
     return "\n".join(lines) + "\n"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from typing import Final
 
 from chunkast.cli.messages import print_result
-from chunkast.cli.shared_options import add_database, add_report_format, open_database
+from chunkast.cli.shared_options import open_database
 
 HELP: Final = "bring a vector store up to date with a database"
 DESCRIPTION: Final = (
@@ -19,19 +19,11 @@ EXAMPLES: Final = (
     "chunkast sync --to qdrant:vectors#docs",
     "chunkast sync --db notes.db --to pgvector:postgresql://localhost/app#docs",
 )
-COMMON: Final = "to db dry_run format"
+OPTIONS: Final = "db to dry_run format"
 _FORMS: Final = (
     "qdrant:FOLDER#COLLECTION, qdrant:http://HOST:PORT#COLLECTION, lance:FOLDER#TABLE, "
     "chroma:FOLDER#COLLECTION or pgvector:postgresql://HOST/DATABASE#TABLE"
 )
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    add_database(parser)
-    parser.add_argument("--to", required=True, metavar="STORE", help=f"the store: {_FORMS}")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done")
-    add_report_format(parser)
 
 
 def run(options: Namespace) -> int:
@@ -41,5 +33,5 @@ def run(options: Namespace) -> int:
 
     with open_database(options) as store:
         report = sync(target_at(options.to), store, dry_run=options.dry_run)
-    print_result(options.format, asdict(report), f"{report}\n")
+    print_result(options.format, asdict(report), "" if options.quiet else f"{report}\n")
     return 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from chunkast.cli.messages import counted, print_note, print_text
-from chunkast.cli.shared_options import TOOLS_HELP, add_flags, add_protocol, load_tools
+from chunkast.cli.shared_options import load_tools
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.read import read_pieces
 from chunkast.files.write import stdout
@@ -24,19 +24,7 @@ DESCRIPTION: Final = (
     "reported on stderr. A call that cannot be parsed stays text."
 )
 EXAMPLES: Final = ("model | chunkast toolcalls - --tools tools.json", "chunkast toolcalls --list")
-COMMON: Final = "tools"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a UTF-8 text, or - for stdin")
-    parser.add_argument("--tools", metavar="TOOLS.json", help=TOOLS_HELP)
-    add_protocol(parser)
-    add_flags(
-        parser,
-        strict="print calls with problems as text, and a summary of the problems on stderr",
-        list="print a table of the protocols, and exit",
-    )
+OPTIONS: Final = "calls tools-of-calls protocols strict list"
 
 
 def run(options: Namespace) -> int:
@@ -54,7 +42,7 @@ def run(options: Namespace) -> int:
         counts[problem.tool or "no tool"] += 1
         print_note(problem)
 
-    tools, names = load_tools(options.tools), options.protocols or ("xml",)
+    tools, names = load_tools(options.tools), getattr(options, "protocols", ("xml",))
     try:
         stream = ToolCallStream(tools, protocols=names, strict=options.strict, on_problem=report)
     except ConfigError as error:

@@ -1,12 +1,12 @@
-"""Short and full help, and suggestions for misspelled commands and options."""
+"""The format of the help, and suggestions for misspelled commands and options."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ("Formatter", "add_help", "did_you_mean")
+__all__ = ("Formatter", "did_you_mean")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -24,17 +24,3 @@ class Formatter(argparse.HelpFormatter):
         if text.startswith("examples:"):
             return text
         return super()._fill_text(text, width, indent)
-
-
-def add_help(parser: argparse.ArgumentParser, common: Collection[str], *, every: bool) -> None:
-    """Add ``--help`` and ``--help-all``, after all other arguments.
-
-    Help shows every option if ``every`` is true, else the required ones and those whose ``dest`` is
-    in ``common``.
-    """
-    if not every:
-        for action in parser._actions:  # noqa: SLF001 - argparse has no public list
-            if action.option_strings and not action.required and action.dest not in common:
-                action.help = argparse.SUPPRESS
-    parser.add_argument("-h", "--help", action="help", help="show the common options and exit")
-    parser.add_argument("--help-all", action="help", help="show all options and exit")

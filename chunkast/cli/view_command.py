@@ -1,90 +1,113 @@
-"""``chunkast view``: show a document's chunks on an HTML page, or print its block tree."""
+"""``chunkast view``: show the chunks of documents on an HTML page, or print a block tree."""
 
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path, PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.messages import counted, print_error, print_message, print_text
-from chunkast.cli.shared_options import add_config, add_flags, config_of, whole_number
+from chunkast.cli.messages import counted, print_error, print_message, print_note, print_text
+from chunkast.cli.shared_options import config_of
+from chunkast.cli.work import Document, PartCounts, Tally, results, selected
 from chunkast.errors import UsageError
-from chunkast.files.paths import Root
-from chunkast.files.read import read_pieces
+from chunkast.files.find import Selection
 from chunkast.files.write import open_output
+from chunkast.sources.jupyter import is_notebook
 
-HELP: Final = "show a document with its chunks, as an HTML page"
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+HELP: Final = "show documents with their chunks, as an HTML page"
 DESCRIPTION: Final = (
-    "Write an HTML page that shows a document with its chunks, overlap, break points with their "
-    "scores and protected regions, at several budgets. The page works offline."
+    "Write an HTML page that shows documents with their chunks, overlap, break points with their "
+    "scores, protected regions and the texts to embed, at several budgets. A page of several "
+    "documents lists them. The page works offline."
 )
-EXAMPLES: Final = ("chunkast view README.md --open", "chunkast view README.md --tree")
-COMMON: Final = "max_tokens overlap encoding context output open tree budgets quiet"
+EXAMPLES: Final = ("chunkast view docs --open", "chunkast view README.md --tree")
+OPTIONS: Final = "paths output-page tree open budgets selection configuration"
 
 _ENDING: Final = ".chunks.html"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's arguments to ``parser``."""
-    parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="REPORT",
-        help="the file to write the page to, or - for standard output "
-        f"(default: NAME{_ENDING} in the current folder)",
-    )
-    add_flags(
-        parser,
-        tree="print the tree of blocks with their lines, characters and tokens; write no page",
-        open="open the page in the default browser at once",
-    )
-    parser.add_argument(
-        "--budgets",
-        type=lambda text: tuple(map(whole_number, text.split(","))),
-        metavar="N,N,N",
-        help="budgets to compare with --max-tokens (default: five around it)",
-    )
-    add_flags(parser, quiet="errors only: no summary")
-    add_config(parser)
-
-
 def run(options: Namespace) -> int:
-    """Show the document. Return 1 if ``--open`` does not find a browser, else 0."""
-    if options.file.lower().endswith(".ipynb"):
-        raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
-    named = Root.at(".").find(options.file) or PurePath(options.file).as_posix()
-    name = "" if options.file == "-" else named
+    """Show the documents. Return 1 if some input failed or no browser was found, else 0."""
+    from chunkast.chunker import Chunker
+    from chunkast.output.view.budgets import view_of
+
+    if options.tree and (options.output is not None or options.open):
+        raise UsageError("--tree writes no page; --output and --open are for pages")
+    path = None if options.tree else _output(options)
+    config, tally = config_of(options), Tally()
+    # Every budget is checked before the work begins.
+    view_of("", config, options.budgets)
+    chunker = Chunker(config)
+    selection = _texts(selected(options, path))
     if options.tree:
-        if options.output is not None or options.open:
-            raise UsageError("--tree writes no page; --output and --open are for pages")
-        _print_tree(options, name)
-        return 0
-    return _write_page(options, name)
+        with results(options, selection, chunker, _tree, tally) as trees:
+            print_text("\n".join(trees))
+        return tally.exit_code
+    report = partial(_report, options.budgets)
+    with results(options, selection, chunker, report, tally) as made:
+        documents = list(made)
+    written = not documents or _write_page(options, documents, path)
+    return tally.exit_code if written else 1
 
 
-def _write_page(options: Namespace, name: str) -> int:
+def _texts(selection: Selection) -> Selection:
+    """Leave out notebooks; raise ``UsageError`` if the selection has nothing else."""
+    texts = [file for file in selection.files if not is_notebook(file.source)]
+    notebooks = [file.path for file in selection.files if file not in texts]
+    if notebooks and not texts:
+        raise UsageError(f"{notebooks[0]}: a notebook is chunked cell by cell; view shows one text")
+    if notebooks:
+        print_note(f"left out {counted(len(notebooks), 'notebook')}: view shows texts")
+    selection.files = texts
+    return selection
+
+
+def _report(
+    budgets: Sequence[int] | None, chunker: Chunker, item: Document, _parts: PartCounts
+) -> dict[str, Any]:
+    from chunkast.output.view.budgets import view_of
+    from chunkast.output.view.html_page import report_data
+
+    source, text = item
+    return report_data(view_of(str(text), chunker.config, budgets, source or ""))
+
+
+def _tree(chunker: Chunker, item: Document, _parts: PartCounts) -> str:
+    from chunkast.output.view.block_tree import render_tree
+
+    source, text = item
+    analysis = chunker.analyze(str(text), source)
+    return "".join(render_tree(analysis, chunker.counter.count))
+
+
+def _write_page(options: Namespace, documents: Sequence[dict[str, Any]], path: str | None) -> bool:
+    """Write the page of the documents; return false if a browser is wanted and none was found."""
     import webbrowser
 
-    from chunkast.output.view.budgets import view_of
-    from chunkast.output.view.html_page import render_html
+    from chunkast.output.view.html_page import page_of
 
-    config = config_of(options)
-    path = _output(options)
-    view = view_of("".join(read_pieces(options.file)), config, options.budgets, name)
-    page = render_html(view).encode()
+    page = page_of(documents).encode()
     with open_output(path) as output:
         output.stream.write(page)
         output.complete = True
-    if not options.quiet:
-        counts = ", ".join(f"{len(each.chunks):,} at {each.max_tokens:,}" for each in view.budgets)
-        size = counted(len(page), "byte")
-        print_message(f"{path or 'standard output'}: {size}; chunks: {counts} tokens")
+    counts: Counter[int] = Counter()
+    for each in documents:
+        counts.update({budget["max"]: len(budget["chunks"]) for budget in each["budgets"]})
+    listed = ", ".join(f"{count:,} at {size:,}" for size, count in counts.items())
+    files = f"; {counted(len(documents), 'document')}" if len(documents) > 1 else ""
+    size = counted(len(page), "byte")
+    print_message(f"{path or 'standard output'}: {size}{files}; chunks: {listed} tokens")
     if options.open and path and not webbrowser.open(Path(path).resolve().as_uri()):
         print_error(f"--open: no browser was found; the page is {path}")
-        return 1
-    return 0
+        return False
+    return True
 
 
 def _output(options: Namespace) -> str | None:
@@ -94,17 +117,9 @@ def _output(options: Namespace) -> str | None:
         if options.open:
             raise UsageError("--open needs a file; give -o REPORT")
         return None
-    stem = "stdin" if options.file == "-" else PurePath(options.file).stem
-    path = f"{stem}{_ENDING}" if output is None else output
-    if options.file != "-" and os.path.realpath(options.file) == os.path.realpath(path):
-        raise UsageError(f"--output {path}: that is the document")
-    return path
-
-
-def _print_tree(options: Namespace, name: str) -> None:
-    from chunkast.chunker import Chunker
-    from chunkast.output.view.block_tree import render_tree
-
-    chunker = Chunker(config_of(options))
-    analysis = chunker.analyze("".join(read_pieces(options.file)), name or None)
-    print_text("".join(render_tree(analysis, chunker.counter.count)))
+    first = options.paths[0]
+    if os.path.isdir(first):
+        stem = os.path.basename(os.path.realpath(first))
+    else:
+        stem = "stdin" if first == "-" else PurePath(first).stem
+    return f"{stem}{_ENDING}" if output is None else output

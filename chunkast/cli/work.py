@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -39,6 +39,8 @@ Task = Callable[["Chunker", Document, PartCounts], T]
 _LOG = logging.getLogger(__name__)
 # Inputs of at least this many bytes are spread over all cores.
 _LARGE: Final = 8_000_000
+# The progress of one file is shown from this number of bytes.
+_SLOW: Final = 1_000_000
 
 
 @dataclass(slots=True)
@@ -98,7 +100,7 @@ def root_of(options: Namespace, stored: str | None = None) -> Root:
         if os.path.isdir(stored) or None not in map(root.find, paths):
             return root
     root = Root.around(*paths)
-    if root.path != "." and not options.quiet:
+    if root.path != ".":
         which = "it is" if len(paths) == 1 else "an input is"
         print_note(f"sources are relative to {root.path}, as {which} outside the current folder")
     return root
@@ -132,14 +134,15 @@ def results(
     """Yield the task's results for the documents, in order; report documents that fail."""
     for problem in selection.problems:
         tally.fail(problem)
-    if (note := selection.note()) and not options.quiet:
+    if note := selection.note():
         print_note(note)
     files = selection.files
-    wanted = progress and not options.quiet
+    size = sum(map(_size, files))
+    wanted = progress and not options.quiet and (len(files) > 1 or size >= _SLOW)
     groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
     # The bar is a thread, so the processes are started before it.
     with (
-        answers(groups, partial(_run, chunker, task), options.jobs or _jobs(files)) as answered,
+        answers(groups, partial(_run, chunker, task), options.jobs or _jobs(size)) as answered,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
 
@@ -164,9 +167,9 @@ def _source_error(file: InputFile, error: BaseException) -> SourceError:
     return failed
 
 
-def _jobs(files: Sequence[InputFile]) -> int:
+def _jobs(size: int) -> int:
     """Return the default for ``--jobs``: one process for small inputs, else one for each core."""
-    if sum(map(_size, files)) < _LARGE:
+    if size < _LARGE:
         return 1
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

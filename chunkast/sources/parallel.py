@@ -108,16 +108,18 @@ def _chunk(chunker: Any, document: tuple[str | None, str], parts: PartCounts) ->
 def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
     """Show a progress bar for ``total`` documents; yield a function to call after each document.
 
-    Nothing is shown if ``wanted`` is false, for a single document, or if stderr is not a terminal.
+    Nothing is shown if ``wanted`` is false, without documents, or if stderr is not a terminal. Of a
+    single document, the bar shows only that time passes.
     """
-    if not wanted or total < 2 or sys.stderr is None or not sys.stderr.isatty():
+    if not wanted or not total or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
     # Lines printed on stderr meanwhile appear above the bar; stdout is for data.
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("", total=total)
+    columns = Progress.get_default_columns() if total > 1 else (BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("", total=total if total > 1 else None)
         yield lambda: bar.advance(task)

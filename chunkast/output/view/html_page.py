@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -21,7 +21,7 @@ from chunkast.model import Chunk
 from chunkast.output.view.budgets import BudgetView, View
 from chunkast.output.view.visible import replacements, shorten, visible
 
-__all__ = ("render_html", "report_data", "resource", "source_hash")
+__all__ = ("page_of", "render_html", "report_data", "resource", "source_hash")
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -36,11 +36,18 @@ _POLICY: Final = (
 
 def render_html(view: View) -> str:
     """Return the HTML page, which can be encoded as UTF-8 whatever the document contains."""
+    return page_of([report_data(view)])
+
+
+def page_of(documents: Sequence[Mapping[str, Any]]) -> str:
+    """Return the HTML page of the data of one or several documents; see :func:`report_data`."""
     style, script = resource("page.css"), resource("page.js")
-    data = json.dumps(report_data(view), ensure_ascii=False, separators=(",", ":"))
+    only = documents[0] if len(documents) == 1 else documents
+    data = json.dumps(only, ensure_ascii=False, separators=(",", ":"))
+    name = documents[0]["name"] if len(documents) == 1 else f"{len(documents):,} documents"
     return Template(resource("page.html")).substitute(
         version=__version__,
-        title=escape(_shown(view.name) or "Chunks"),
+        title=escape(name or "Chunks"),
         policy=_POLICY.format(style=source_hash(style), script=source_hash(script)),
         style=style,
         script=script,
@@ -51,7 +58,7 @@ def render_html(view: View) -> str:
 def report_data(view: View) -> dict[str, Any]:
     """Return the JSON data for the page. Positions are character indices."""
     analysis = view.analysis
-    kinds = _Table[str]()
+    kinds, contexts = _Table[str](), _Table[str]()
     paths = _Table[tuple[str, ...]]()
     return {
         "name": _shown(view.name),
@@ -72,10 +79,11 @@ def report_data(view: View) -> dict[str, Any]:
         ],
         "headings": [[heading.start, heading.level] for heading in analysis.headings],
         "shown": view.shown,
-        "budgets": [_budget(budget, kinds, paths) for budget in view.budgets],
+        "budgets": [_budget(budget, kinds, paths, contexts) for budget in view.budgets],
         # The tables that the numbers above refer to; complete only now.
         "kinds": [_shown(kind) for kind in kinds],
         "paths": [[_shown(title) for title in path] for path in paths],
+        "contexts": [visible(context) for context in contexts],
     }
 
 
@@ -87,11 +95,16 @@ class _Table(dict[_Key, int]):
 
 
 def _budget(
-    budget: BudgetView, kinds: _Table[str], paths: _Table[tuple[str, ...]]
+    budget: BudgetView,
+    kinds: _Table[str],
+    paths: _Table[tuple[str, ...]],
+    contexts: _Table[str],
 ) -> dict[str, Any]:
     return {
         "max": budget.max_tokens,
-        "chunks": [_chunk(chunk, kinds, paths) for chunk in budget.chunks],
+        "chunks": [
+            [*_chunk(chunk, kinds, paths), _embedded(chunk, contexts)] for chunk in budget.chunks
+        ],
         # For each chunk except the first: the position of the chosen point, and its kind.
         "cuts": [
             [cut.point.pos if cut.point else None, kinds.slot(cut.kind)] for cut in budget.cuts
@@ -114,6 +127,12 @@ def _chunk(chunk: Chunk, kinds: _Table[str], paths: _Table[tuple[str, ...]]) -> 
         chunk.id,
         int(chunk.oversize),
     ]
+
+
+def _embedded(chunk: Chunk, contexts: _Table[str]) -> list[int]:
+    """Return what is embedded before and after a chunk's text, or instead of it."""
+    before, text, after = chunk.embed_text.partition(chunk.text)
+    return [contexts.slot(part) for part in ((before, after) if text else (before,))]
 
 
 def _options(view: View) -> list[str]:

@@ -2,7 +2,10 @@
 /* Draws the report out of the JSON in the page. Whatever comes from the document is put
    on the page as text only. Positions in the data count code points; here, UTF-16 units. */
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const documents = [JSON.parse(document.getElementById("data").textContent)].flat();
+  // "?3" in the address shows the fourth document of a page of several.
+  const current = documents[location.search.slice(1)] ? Number(location.search.slice(1)) : 0;
+  const data = documents[current];
   const text = data.text;
   const HUES = 6;
   const DEEPEST = 6; // frames within frames that are drawn
@@ -85,7 +88,7 @@
 
   const budgets = data.budgets.map((budget) => {
     const chunks = budget.chunks.map((fields, index) => {
-      const [start, own, end, firstLine, lastLine, tokens, embedded, sections, kinds, id, oversize] = fields;
+      const [start, own, end, firstLine, lastLine, tokens, embedded, sections, kinds, id, oversize, around] = fields;
       return {
         index,
         from: start,
@@ -102,6 +105,7 @@
         kinds: kinds.map((kind) => data.kinds[kind]),
         id,
         oversize: Boolean(oversize),
+        around: around.map((slot) => data.contexts[slot]),
         hue: `c${index % HUES}`,
       };
     });
@@ -182,6 +186,16 @@
     const rows = 3 + (chunk.lastLine - chunk.firstLine) + (chunk.end - chunk.own) / 120;
     made.style.containIntrinsicBlockSize = `auto ${Math.round(rows * 20)}px`;
     return made;
+  }
+
+  /* What is embedded: the chunk's text between its context, or another text. */
+  const embeddedText = ({ start, end, around: [before, after] }) =>
+    after === undefined ? before : before + text.slice(start, end) + after;
+
+  function addEmbedded(holder) {
+    if (holder.querySelector(".embedded")) return;
+    const body = element("div", "body plain embedded", embeddedText(holder.chunk));
+    holder.insertBefore(body, holder.lastElementChild);
   }
 
   function badge(point, won) {
@@ -438,6 +452,7 @@
       main.append(element("p", "empty", text ? "No chunks: there is nothing but white space." : "No chunks: the document is empty."));
     }
     articles.forEach((holder) => watcher.observe(holder));
+    if (byId("show-embedded").checked) articles.forEach(addEmbedded);
     const slider = byId("budget");
     slider.value = index;
     slider.setAttribute("aria-valuetext", counted(budget.max, "token"));
@@ -553,6 +568,15 @@
     byId(id).addEventListener("change", (event) => main.classList.toggle(name, !event.target.checked));
   }
 
+  byId("show-embedded").addEventListener("change", ({ target }) => {
+    if (target.checked) articles.forEach(addEmbedded);
+    main.classList.toggle("shows-embedded", target.checked);
+    articles[selected]?.scrollIntoView({ block: "start", behavior: "instant" });
+  });
+
+  const openDocument = (index) => {
+    if (documents[index]) location.search = `?${index}`;
+  };
   const KEYS = {
     j: () => go(selected + 1),
     k: () => go(selected - 1),
@@ -563,6 +587,9 @@
     b: () => byId("show-lost").click(),
     o: () => byId("show-overlap").click(),
     r: () => byId("show-regions").click(),
+    e: () => byId("show-embedded").click(),
+    n: () => openDocument(current + 1),
+    p: () => openDocument(current - 1),
     t: nextTheme,
     "?": () => byId("help").showModal(),
   };
@@ -579,6 +606,21 @@
   /* ---- what stays ---- */
 
   byId("name").textContent = data.name || "Standard input";
+  byId("files").hidden = documents.length === 1;
+  byId("files-title").textContent = counted(documents.length, "document");
+  byId("file-list").replaceChildren(
+    ...documents.map(({ name, budgets: sized, shown }, index) => {
+      const made = element("li");
+      const link = element("a", "", name || "Standard input");
+      link.href = `?${index}`;
+      if (index === current) link.setAttribute("aria-current", "page");
+      made.append(link, ` ${number(sized[shown].chunks.length)}`);
+      return made;
+    }),
+  );
+  // Not scrollIntoView, which would scroll the page too.
+  const here = byId("file-list").children[current];
+  byId("file-list").scrollTop = here.offsetTop - byId("file-list").offsetTop;
   byId("facts").textContent = [
     counted(data.characters, "character"),
     counted(text ? lineOf(text.length - 1) : 0, "line"),

@@ -1,0 +1,179 @@
+"""The options of all commands: ``options.json``, and the functions that read their values.
+
+A row has the flags of an option or, without flags, is an operand. It may be rare: then only
+``--help-all`` shows it. Its other keys are keywords of ``ArgumentParser.add_argument``; the name of
+a type is a key of ``_TYPES``. A row with the name of a field of ``ChunkConfig`` sets that field; an
+option that is not given sets nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+from chunkast.code import ENDINGS as CODE_ENDINGS
+from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
+from chunkast.files.database import DATABASE, VARIABLE
+from chunkast.files.find import ENDINGS, VENDORED
+from chunkast.output.formats import WRITERS
+from chunkast.testing.change_kinds import ALLOWED
+
+__all__ = ("COUNTING", "FIELDS", "SELECTION", "SHELLS", "add_options", "field_value")
+
+# The fields of the configuration, with their defaults.
+FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
+# The shells whose completion is supported.
+SHELLS: Final = ("bash", "zsh", "fish")
+# The options that select documents, and those for reading them and counting tokens.
+SELECTION: Final = "root include exclude jobs no_ignore code follow_links"
+COUNTING: Final = "encoding extensions set"
+_CONFIG: Final = (
+    "max_tokens reserve_tokens overlap encoding model allow_download packing context min_tokens "
+    "opaque extensions tools protocols set"
+)
+# Groups of names, and the texts that help contains in braces.
+_GROUPS: Final = {"selection": SELECTION, "counting": COUNTING, "configuration": _CONFIG}
+_TEXTS: Final = {
+    "endings": " ".join(ENDINGS),
+    "vendored": " ".join(sorted(VENDORED)),
+    "code": " ".join(CODE_ENDINGS),
+    "variable": VARIABLE,
+    "database": DATABASE,
+    "formats": " ".join(WRITERS),
+    "allowed": ", ".join(ALLOWED),
+    "shells": " ".join(SHELLS),
+    "extensions": ", ".join(EXTENSIONS),
+    "off": ", ".join(name for name in EXTENSIONS if name not in DEFAULT_EXTENSIONS),
+    "tools": "a list of objects with name and parameters (or input_schema, or json_schema), or an "
+    "object of JSON Schemas by name",
+}
+_MOST_DIGITS: Final = 18
+
+
+def add_options(
+    parser: ArgumentParser, names: str, defaults: Mapping[str, Any], *, every: bool
+) -> None:
+    """Add the options ``names``, separated by spaces, to ``parser``.
+
+    ``defaults`` are the command's own defaults of fields, which the help shows. Help shows rare
+    options only if ``every`` is true.
+    """
+    texts = {**FIELDS, **_TEXTS, **defaults}
+    expanded = " ".join(_GROUPS.get(name, name) for name in names.split())
+    group = parser.add_argument_group("configuration")
+    for name in expanded.split():
+        row = dict(_table()[name])
+        flags, rare = row.pop("flags", "").split(), row.pop("rare", False)
+        row["help"] = SUPPRESS if rare and not every else row["help"].format_map(texts)
+        if "choices" in row:
+            row["choices"] = tuple(row["choices"].format_map(texts).split())
+        if "type" in row:
+            row["type"] = _TYPES[row["type"]]
+        is_field = name in FIELDS or name == "set"
+        holder = group if is_field else parser
+        holder.add_argument(
+            *flags or [row.pop("dest")], **(_of_field(name, row) if is_field else row)
+        )
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = json.loads(
+        (files("chunkast.cli") / "options.json").read_bytes()
+    )
+    return table
+
+
+def _of_field(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Complete the row of a field by its type."""
+    row = {"dest": name, "default": SUPPRESS, **row}
+    if "type" in row or "action" in row:
+        return row
+    hint = get_type_hints(ChunkConfig)[name]
+    if get_origin(hint) is Literal and "metavar" not in row:
+        row["choices"] = get_args(hint)
+    action = "extend" if isinstance(FIELDS[name], tuple) else "store"
+    return {**row, "type": partial(field_value, name), "action": action}
+
+
+# Values
+
+
+def field_value(name: str, text: str) -> object:
+    """Return a field's value in ``text``: JSON, a number or plain text; ``ChunkConfig`` checks it.
+
+    For a field of several names, plain text is a list separated by commas.
+    """
+    several = isinstance(FIELDS.get(name), tuple)
+    for read in (json.loads, float):
+        with suppress(ValueError, RecursionError):
+            value = read(text)
+            if not several or isinstance(value, (list, dict)):
+                return value
+    if several:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
+
+
+def _folder(path: str) -> str:
+    if not os.path.isdir(path):
+        raise ArgumentTypeError(f"{path!r} is not a folder")
+    return path
+
+
+def _is_number(text: str) -> bool:
+    """Return whether ``text`` consists of digits, and is not too large for any use."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
+def _number(text: str) -> int:
+    if not _is_number(text) or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(_number, text.split(",")))
+
+
+def _lines(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    if _is_number(first) and _is_number(last if dash else first):
+        return int(first), int(last if dash else first)
+    raise ArgumentTypeError(f"{text!r} is not a range of lines such as 120-180")
+
+
+def _kinds(text: str) -> list[str]:
+    """Return the kinds of change in a list separated by commas."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in ALLOWED:
+            raise ArgumentTypeError(f"{name!r} is not one of {', '.join(ALLOWED)}")
+    return names
+
+
+def _limit(text: str) -> tuple[int | None, float | None]:
+    """Return ``(number, None)`` for a number of texts, and ``(None, share)`` for a percentage."""
+    limit = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text)
+    if limit is None or float(limit[2] or 0) > 100:
+        raise ArgumentTypeError(f"{text!r} is neither a whole number nor a percentage such as 5%")
+    return (int(limit[1]), None) if limit[1] else (None, float(limit[2]) / 100)
+
+
+_TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
+    "text": str,
+    "folder": _folder,
+    "number": _number,
+    "numbers": _numbers,
+    "lines": _lines,
+    "kinds": _kinds,
+    "limit": _limit,
+}
