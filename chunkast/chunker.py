@@ -57,8 +57,7 @@ class Chunker:
         self.config = config
 
     def __repr__(self) -> str:
-        changed = self.config.changed_fields().items()
-        return f"Chunker({', '.join(f'{name}={value!r}' for name, value in changed)})"
+        return repr(self.config).replace("ChunkConfig", "Chunker", 1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without the loaded vocabulary.

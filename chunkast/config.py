@@ -13,6 +13,7 @@ from chunkast.code import language_of
 from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
+from chunkast.text.files import tokenizer_file
 from chunkast.text.language import LANGUAGES
 
 __all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
@@ -140,8 +141,8 @@ class ChunkConfig:
         the token budget. With 0, sections are never joined. Only used with
         ``packing="sections"``.
     encoding: the tokenizer that counts tokens: the name of a tiktoken encoding; the path of a
-        ``tokenizer.json`` (a str that ends with .json, or a ``Path``; needs the ``hf`` extra); a
-        tokenizer from ``tokenizers`` or ``transformers``; any object with an ``encode`` method; or
+        ``tokenizer.json`` (a str that ends with .json, or a ``Path``) or of a folder that contains
+        it, which need the ``hf`` extra; a tokenizer from ``tokenizers`` or ``transformers``; any object with an ``encode`` method; or
         a callable that takes a str and returns its token count.
     model: the name of a model that tiktoken knows, such as "gpt-4o". The model's encoding is used
         instead of ``encoding``.
@@ -268,6 +269,10 @@ class ChunkConfig:
                 f"must be a fraction of max_tokens (0.0 <= overlap < 1.0, or '15%') or a whole number of "
                 f"tokens (0 <= overlap < max_tokens={self.max_tokens}{less})",
             )
+
+    def __repr__(self) -> str:
+        changed = (f"{name}={value!r}" for name, value in self.changed_fields().items())
+        return f"ChunkConfig({', '.join(changed)})"
 
     def changed_fields(self) -> dict[str, Any]:
         """Return the values of the fields that differ from their defaults, by field name."""
@@ -497,6 +502,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
         for name, hint in get_type_hints(ChunkConfig).items()
         if hint is bool or get_origin(hint) is Literal
     },
+    "encoding": lambda _name, value: tokenizer_file(value),
     "overlap": _fraction,
     "reserve_tokens": _whole(0),
     "max_tokens": _whole(1, "model", ', or "model" for the limit of the tokenizer'),

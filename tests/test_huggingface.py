@@ -20,6 +20,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
 from chunkast.identity.fingerprint import config_values
+from chunkast.index import Store
 from chunkast.tokens import index_of, resolve_counter
 from tests.checks import check_promises
 from tests.command import records, run, write
@@ -248,6 +249,28 @@ def test_a_file_on_the_command_line(folder: Path) -> None:
     assert json.loads(done.stdout)["model"] == report
     done = run("stats", *encoding, "200", cwd=folder)
     assert b"64  tokens, 2 of them special; it would not read" in done.stdout
+
+
+def test_a_folder_stands_for_its_tokenizer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(folder / "tokenizer.json")
+    monkeypatch.chdir(folder.parent)
+    for encoding in (folder, str(folder), folder.name, f"{folder}{os.sep}"):
+        chunker = Chunker(encoding=encoding, max_tokens="model")
+        assert (chunker.config.max_tokens, chunker.counter.name) == (
+            62,
+            Chunker(encoding=path).counter.name,
+        )
+        text = "Carry two litres of water."
+        assert count_tokens(text, encoding) == count_tokens(text, path)
+    # An index remembers the file, from any folder.
+    write(folder, {"guide.md": "# Guide\n\n" + "Carry water, and a map.\n\n" * 60})
+    assert run("index", "guide.md", "--encoding", ".", "-q", cwd=folder).returncode == 0
+    with Store(str(folder / ".chunkast.db")) as store:
+        assert json.loads(store.settings()["options"])["encoding"] == path
+    # A folder of the same name as an encoding is no tokenizer, unless it has one.
+    (folder / "o200k_base").mkdir()
+    monkeypatch.chdir(folder)
+    assert Chunker(encoding="o200k_base").counter.name == "o200k_base"
 
 
 # Limits

@@ -20,6 +20,7 @@ from chunkast.tokens import vocabulary
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 from tests.checks import check_promises
 from tests.strategies import documents, nasty_text
+from tests.tables import Case, each_case
 
 TEXT = "# A\n\nOne two three.\n\nFour five six.\n"
 
@@ -169,20 +170,36 @@ def test_a_budget_that_special_tokens_fill_is_a_configuration_error() -> None:
 
 def test_the_encoding_of_a_model() -> None:
     assert Chunker(model="gpt-4o", encoding="cl100k_base").counter.name == "o200k_base"
-    with pytest.raises(ConfigError) as raised:
-        Chunker(model="gpt-99")
-    known = [word.strip(",") for word in str(raised.value).split(" and others")[0].split()[-8:]]
-    assert str(raised.value) == (
-        f"model='gpt-99': tiktoken knows no such model; it knows {', '.join(known)} and others"
-    )
-    assert {tiktoken.model.encoding_name_for_model(model) for model in known} <= {*BUNDLED}
     with pytest.raises(ConfigError, match=r"^model='gpt2': its encoding is gpt2: .* not bundled"):
         Chunker(model="gpt2")
 
 
+@each_case("config", "names")
+def test_a_name_that_is_no_encoding_says_what_to_give(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    cached = tmp_path / "hub" / "models--BAAI--bge-m3" / "snapshots" / "a1" / "tokenizer.json"
+    cached.parent.mkdir(parents=True)
+    cached.touch()
+    with pytest.raises(ConfigError) as raised:
+        Chunker(**case["options"])
+    assert str(raised.value).replace(str(tmp_path), "HF_HOME") == case["message"]
+
+
+def test_the_limit_of_an_embedding_model() -> None:
+    for model in ("text-embedding-3-small", "text-embedding-3-large", "text-embedding-ada-002"):
+        chunker = Chunker(model=model, max_tokens="model", reserve_tokens=4)
+        assert (chunker.config.max_tokens, chunker.config.budget) == (8191, 8187)
+        assert Chunker(model=model).counter.cut_off(8200) == 9
+    assert Chunker(encoding="cl100k_base").counter.window is None
+    with pytest.raises(ConfigError, match="no limit of its own"):
+        Chunker(model="gpt-4o", max_tokens="model")
+
+
 def test_encodings_that_are_unknown_or_not_bundled() -> None:
-    with pytest.raises(ConfigError, match=r"^encoding='cl100k': must be one of .*, or of gpt2"):
-        Chunker(encoding="cl100k")
+    with pytest.raises(ConfigError, match=r"^encoding='klingon': must be one of .*, or of gpt2"):
+        Chunker(encoding="klingon")
     with pytest.raises(ConfigError, match=r"not bundled .*--allow-download"):
         Chunker(encoding="p50k_base")
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import Chunk, Chunker
+from chunkast import Chunk, ChunkConfig, Chunker
 
 TEXT = "# Guide\n\nCarry two litres of water, and more when the sun shines.\n\n- one\n- two\n"
 ANYTHING = st.text(st.characters(), max_size=200)
@@ -23,10 +23,19 @@ def chunk(text: str, **changes: Any) -> Chunk:
 def test_a_chunker_shows_what_differs_from_the_defaults() -> None:
     assert repr(Chunker()) == "Chunker()"
     assert repr(Chunker(scores={}, overlap=0.15)) == "Chunker()"
+    assert repr(ChunkConfig()) == "ChunkConfig()"
+    config = ChunkConfig(max_tokens=256, encoding="o200k_base")
+    assert repr(config) == "ChunkConfig(max_tokens=256, encoding='o200k_base')"
+    assert eval(repr(config), {"ChunkConfig": ChunkConfig}) == config  # noqa: S307 - our own text
     chunker = Chunker(chunk_size=512, overlap=0.1, scores={"hr": 5}, extensions=())
     shown = "Chunker(max_tokens=512, overlap=0.1, scores={'hr': 5}, extensions=())"
     assert repr(chunker) == shown
     assert eval(shown, {"Chunker": Chunker}).config == chunker.config  # noqa: S307 - our own text
+
+
+def test_an_outline_shows_its_source_if_it_has_one() -> None:
+    assert repr(Chunker().outline(TEXT)) == "<Outline: 2 sections>"
+    assert repr(Chunker().outline(TEXT, "a.md")) == "<Outline a.md: 2 sections>"
 
 
 def test_a_chunk_shows_where_it_is_from_and_how_it_begins() -> None:

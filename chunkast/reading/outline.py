@@ -68,7 +68,8 @@ class Outline:
         return cls(source, sections, analysis, config, counter, index, lines)
 
     def __repr__(self) -> str:
-        return f"<Outline {self.source or ''}: {len(self.sections)} sections>"
+        name = f" {self.source}" if self.source else ""
+        return f"<Outline{name}: {len(self.sections)} sections>"
 
     def down_to(self, level: int | None) -> Outline:
         """Return an outline without sections deeper than ``level``; ``None`` keeps all sections."""

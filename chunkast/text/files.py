@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from chunkast.errors import SourceError, describe
 
-__all__ = ("check_is_text", "decode", "read_bytes", "read_text", "undecodable")
+__all__ = ("check_is_text", "decode", "read_bytes", "read_text", "tokenizer_file", "undecodable")
 
 # The byte order marks of other encodings. UTF-32's come first: one begins with UTF-16's.
 _MARKS: Final = {
@@ -46,6 +47,15 @@ def check_is_text(data: bytes, path: str) -> None:
     controls = len(head) - len(head.translate(None, _CONTROLS))
     if controls > len(head) * _CONTROL_SHARE and not head.startswith(tuple(_MARKS)):
         raise SourceError(path, "this is binary, or UTF-16; convert it to text in UTF-8")
+
+
+def tokenizer_file(value: Any) -> Any:
+    """Return the path of the ``tokenizer.json`` in a folder, and any other value unchanged."""
+    if isinstance(value, (str, PathLike)) and value:
+        with suppress(OSError, ValueError, TypeError):
+            path = Path(value, "tokenizer.json")
+            return str(path) if path.is_file() else value
+    return value
 
 
 def read_text(path: str | PathLike[str]) -> str:

@@ -37,10 +37,7 @@ class EstimateIndex(SpanCounts):
     __slots__ = ("_count", "_counts", "_starts")
 
     def __init__(
-        self,
-        text: str,
-        count: Callable[[str], int],
-        token_starts: Callable[[str], Iterable[int]],
+        self, text: str, count: Callable[[str], int], token_starts: Callable[[str], Iterable[int]]
     ) -> None:
         self.text = text
         self.additive = False

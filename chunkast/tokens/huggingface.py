@@ -141,10 +141,7 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> TokenCounter:
         return map(itemgetter(0), offsets)
 
     return TokenCounter(
-        name,
-        count,
-        estimates=lambda text: EstimateIndex(text, count, token_starts),
-        window=window,
+        name, count, estimates=lambda text: EstimateIndex(text, count, token_starts), window=window
     )
 
 

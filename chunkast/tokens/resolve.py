@@ -8,15 +8,18 @@ a str and return an int are also supported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import accumulate
 from os import PathLike
 from typing import TYPE_CHECKING, Final
 
 from chunkast.errors import ConfigError
+from chunkast.text.files import tokenizer_file
 from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.huggingface import counter_of_file, counter_of_tokenizer
 from chunkast.tokens.long_space import encoder
+from chunkast.tokens.names import WINDOWS, remedy_for
 from chunkast.tokens.own import own_counter
 from chunkast.tokens.pretokens import RULES, CountFunctions, PretokenCounter
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
@@ -33,7 +36,7 @@ _FILE_EXTENSION: Final = ".json"
 def resolve_counter(
     encoding: object, model: str | None = None, *, allow_download: bool = False
 ) -> TokenCounter:
-    """Return the counter for an encoding: a name, a tokenizer or its file, or a user's own counter.
+    """Return the counter for an encoding: a name, a tokenizer, its file or folder, or a function.
 
     A ``model`` overrides the encoding. With ``allow_download``, tiktoken may download a vocabulary
     that is not on this machine. Raises ``ConfigError`` if the encoding or model is unknown or
@@ -42,11 +45,12 @@ def resolve_counter(
     if model is not None:
         name = _encoding_of_model(model)
         try:
-            return _named(name, allow_download)
+            return replace(_named(name, allow_download), window=WINDOWS.get(model))
         except ConfigError as error:
             raise ConfigError(
                 "model", model, f"its encoding is {name}: {error.allowed}"
             ) from error.__cause__
+    encoding = tokenizer_file(encoding)
     if isinstance(encoding, PathLike) or (
         isinstance(encoding, str) and encoding.endswith(_FILE_EXTENSION)
     ):
@@ -69,17 +73,13 @@ def resolve_counter(
 
 
 def _encoding_of_model(model: str) -> str:
-    from tiktoken.model import MODEL_TO_ENCODING, encoding_name_for_model
+    from tiktoken.model import encoding_name_for_model
 
     try:
         return encoding_name_for_model(model)
     except KeyError:
-        known = ", ".join(
-            sorted(name for name, encoding in MODEL_TO_ENCODING.items() if encoding in BUNDLED)[:8]
-        )
-        raise ConfigError(
-            "model", model, f"tiktoken knows no such model; it knows {known} and others"
-        ) from None
+        allowed = remedy_for(model) or "tiktoken knows no such model; it knows gpt-4o and others"
+        raise ConfigError("model", model, allowed) from None
 
 
 @lru_cache(maxsize=16)

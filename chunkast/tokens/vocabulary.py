@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chunkast.errors import ConfigError
+from chunkast.tokens.names import remedy_for
 from chunkast.tokens.pretokens import CL100K, O200K
 
 if TYPE_CHECKING:
@@ -60,12 +61,11 @@ def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encodi
     known = tiktoken.list_encoding_names()
     if name not in known:
         others = ", ".join(other for other in known if other not in BUNDLED)
-        raise ConfigError(
-            "encoding",
-            name,
+        allowed = (
             f"must be one of {names}, which are bundled with chunkast, or of {others}, which "
-            "tiktoken loads",
+            "tiktoken loads, or the path of a model's tokenizer.json"
         )
+        raise ConfigError("encoding", name, remedy_for(name) or allowed)
     if not allow_download:
         raise ConfigError(
             "encoding",
