@@ -186,7 +186,9 @@ def test_a_folder_is_one_page_with_a_list_of_files(tmp_path: Path) -> None:
     done = run("view", "docs", "--max-tokens", "60", "--budgets", "30", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
     noted, told = done.stderr.decode().splitlines()
-    assert noted == "chunkast: note: left out 1 notebook: view shows texts"
+    assert (
+        noted == "chunkast: note: skipped docs/n.ipynb: notebooks, which are chunked cell by cell"
+    )
     report = (tmp_path / "docs.chunks.html").read_text(encoding="utf-8")
     documents = Page(report).data
     assert [each["name"] for each in documents] == ["docs/a.md", "docs/sub/b.md"]

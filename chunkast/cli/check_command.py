@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chunkast.cli.messages import print_message, print_note
 from chunkast.cli.recording import (
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.testing.compare import Diff
     from chunkast.testing.records import DocumentRecord, Header
-
-HELP: Final = "compare documents with a lock: changed cuts, their causes and their cost"
-DESCRIPTION: Final = (
-    "Compare the chunks of documents with those in a lock: which differ, how and why, and what "
-    "needs re-embedding. The lock's configuration is used unless options override it."
-)
-EXAMPLES: Final = (
-    "chunkast check docs --against chunks.lock",
-    "chunkast check docs --against chunks.lock --allow edited --max-reembed 5%",
-)
-OPTIONS: Final = "paths against allow max_reembed update format-of-report selection configuration"
 
 
 def run(options: Namespace) -> int:

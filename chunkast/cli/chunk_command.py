@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from chunkast.cli.messages import counted
 from chunkast.cli.preview import is_terminal, write_preview
@@ -20,17 +20,6 @@ from chunkast.output.formats import WRITERS, Format, format_of
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-
-HELP: Final = "print the chunks of Markdown documents"
-DESCRIPTION: Final = (
-    "Print the chunks of Markdown documents, sorted by the documents' names: their paths relative "
-    "to --root. A summary follows on stderr."
-)
-EXAMPLES: Final = (
-    "chunkast chunk docs --max-tokens 512 -o chunks.jsonl",
-    "chunkast chunk README.md --format text",
-)
-OPTIONS: Final = "paths format-of-chunks output selection configuration"
 
 
 class _Made(NamedTuple):

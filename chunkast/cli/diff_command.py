@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from functools import partial
 from itertools import tee
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chunkast.cli.recording import print_report, record
 from chunkast.cli.shared_options import config_values, set_values
@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.testing.compare import Diff
     from chunkast.testing.records import DocumentRecord
-
-HELP: Final = "compare two locks, files of chunks or configurations"
-DESCRIPTION: Final = (
-    "Compare two locks, or two files of chunks as JSON Lines; or, with --vs, the chunks of the same "
-    "documents under two configurations."
-)
-EXAMPLES: Final = (
-    "chunkast diff old.lock new.lock",
-    "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
-)
-OPTIONS: Final = "paths-to-compare vs format-of-report selection configuration"
 
 
 def run(options: Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.cli.embedding_options import server_of
 from chunkast.cli.messages import counted, print_error, print_message, print_note, print_result
+from chunkast.cli.option_table import COMMANDS
 from chunkast.cli.shared_options import config_values, database_of
 from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
@@ -27,26 +28,8 @@ if TYPE_CHECKING:
     from chunkast.index import EmbeddingServer, IndexedDocument, IndexReport, Store
     from chunkast.index.writing import Writing
 
-HELP: Final = "keep a database of the chunks of documents up to date"
-DESCRIPTION: Final = (
-    "Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted "
-    "ones are removed. The database remembers the paths and options; without PATHS, the last run "
-    "is repeated, from any folder. All changes are stored together at the end; an interrupted run "
-    "leaves the database unchanged. A database with damaged rows, or of an older version, is "
-    "rebuilt. With --embed-url, texts without a vector are embedded once all chunks are stored, in "
-    "batches that are stored one by one. Prints the changes, how many texts need embedding, and how "
-    "many chunks reuse the vector of another; with --format json also the digest."
-)
-EXAMPLES: Final = (
-    "chunkast index docs --max-tokens 512",
-    "chunkast index",
-)
-OPTIONS: Final = (
-    "paths-to-index db dry_run replace verify prune_vectors embed_url embed_key_env "
-    "embed_model format-with-ids selection configuration"
-)
 # The options of a new index; docs/benchmarks.md has the figures.
-DEFAULTS: Final = {"max_tokens": 256, "overlap": 0}
+_DEFAULTS: Final = COMMANDS["index"]["defaults"]
 # The settings for the folder that the names in an index are relative to, and for the last run.
 _ROOT: Final = "root"
 _RUN: Final = "run"
@@ -113,7 +96,7 @@ class _Run:
 
         # An index remembers the options that are not those of ``ChunkConfig``.
         new = self.options.replace or self.config is None
-        values = merged(DEFAULTS if new else self.config or {}, config_values(self.options))
+        values = merged(_DEFAULTS if new else self.config or {}, config_values(self.options))
         if values.get("heuristics"):
             raise UsageError(
                 f"{self.options.db} was made with heuristics in Python: update it from there, or "
@@ -330,11 +313,7 @@ def _is_below(source: str, names: Iterable[str | None]) -> bool:
 
 
 def _check_lost(
-    gone: Sequence[str],
-    selection: Selection,
-    root: Root,
-    options: Namespace,
-    old_root: str,
+    gone: Sequence[str], selection: Selection, root: Root, options: Namespace, old_root: str
 ) -> None:
     """Raise ``StoreError`` if the update would remove documents that the given paths do not cover.
 

@@ -6,10 +6,9 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import chunkast
@@ -21,25 +20,14 @@ from chunkast.cli.messages import (
     print_text,
     without_debug,
 )
-from chunkast.cli.option_table import add_options
+from chunkast.cli.option_table import COMMANDS, Formatter, add_options, did_you_mean
 from chunkast.cli.signals import Stopped, stoppable
-from chunkast.cli.usage import Formatter, did_you_mean
 from chunkast.errors import ChunkastError, ConfigError, UsageError, describe
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 __all__ = ("COMMANDS", "main", "parser_of")
-
-# Each module has HELP, DESCRIPTION, EXAMPLES, OPTIONS (names in options.json) and run(options); and
-# may have DEFAULTS, its own defaults of the configuration.
-COMMANDS: Final[Mapping[str, ModuleType]] = {
-    name: import_module(f"chunkast.cli.{name}_command")
-    for name in (
-        *("chunk", "stats", "view", "outline", "read", "index", "search", "quote", "mcp"),
-        *("sync", "snapshot", "check", "diff", "toolcalls", "completion"),
-    )
-}
 
 _LOG = logging.getLogger(__name__)
 # Marks an operand after "--"; no argument can contain it.
@@ -125,7 +113,7 @@ def _run(argv: Sequence[str]) -> int:
         parser.print_help(sys.stderr)
         return _USAGE
     with messages(quiet=options.quiet):
-        code: int = COMMANDS[options.command].run(options)
+        code: int = import_module(f"chunkast.cli.{options.command}_command").run(options)
     return code
 
 
@@ -186,18 +174,18 @@ def parser_of(*, every: bool = False) -> _Parser:
     )
     add_options(parser, "version debug", {}, every=True)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name, module in COMMANDS.items():
+    for name, words in COMMANDS.items():
         command = commands.add_parser(
             name,
-            help=module.HELP,
-            description=module.DESCRIPTION,
-            epilog="\n  ".join(("examples:", *module.EXAMPLES)),
+            help=words["help"],
+            description=words["description"],
+            epilog="\n  ".join(("examples:", *words["examples"])),
             allow_abbrev=False,
             add_help=False,
         )
         parser.commands[name] = command
-        names = f"{module.OPTIONS} quiet debug help help_all"
-        add_options(command, names, getattr(module, "DEFAULTS", {}), every=every)
+        names = f"{words['options']} quiet debug help help_all"
+        add_options(command, names, words.get("defaults", {}), every=every)
     topics = commands.add_parser("help", help="show the help of a command", add_help=False)
     topics.add_argument("topic", nargs="?", choices=tuple(COMMANDS), metavar="COMMAND")
     return parser

@@ -1,9 +1,12 @@
-"""The options of all commands: ``options.json``, and the functions that read their values.
+"""The tables of commands and of their options, and the functions that read the options' values.
+
+``commands.json`` has each command's help and the names of its options, which are rows of
+``options.json``.
 
 A row has the flags of an option or, without flags, is an operand. It may be rare: then only
 ``--help-all`` shows it. Its other keys are keywords of ``ArgumentParser.add_argument``; the name of
 a type is a key of ``_TYPES``. A row with the name of a field of ``ChunkConfig`` sets that field; an
-option that is not given sets nothing.
+option that is not given sets nothing. A row with names stands for these rows.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Mapping
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, HelpFormatter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache, partial
-from importlib.resources import files
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from chunkast.code import ENDINGS as CODE_ENDINGS
@@ -26,21 +30,24 @@ from chunkast.files.find import ENDINGS, VENDORED
 from chunkast.output.formats import WRITERS
 from chunkast.testing.change_kinds import ALLOWED
 
-__all__ = ("COUNTING", "FIELDS", "SELECTION", "SHELLS", "add_options", "field_value")
+__all__ = (
+    "COMMANDS",
+    "FIELDS",
+    "SHELLS",
+    "Formatter",
+    "add_options",
+    "did_you_mean",
+    "field_value",
+)
 
+_HERE: Final = Path(__file__).parent
+COMMANDS: Final[dict[str, Any]] = json.loads((_HERE / "commands.json").read_bytes())
+_OPTIONS: Final[dict[str, Any]] = json.loads((_HERE / "options.json").read_bytes())
 # The fields of the configuration, with their defaults.
 FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
 # The shells whose completion is supported.
 SHELLS: Final = ("bash", "zsh", "fish")
-# The options that select documents, and those for reading them and counting tokens.
-SELECTION: Final = "root include exclude jobs no_ignore code follow_links"
-COUNTING: Final = "encoding extensions set"
-_CONFIG: Final = (
-    "max_tokens reserve_tokens overlap encoding model allow_download packing context min_tokens "
-    "opaque extensions tools protocols set"
-)
-# Groups of names, and the texts that help contains in braces.
-_GROUPS: Final = {"selection": SELECTION, "counting": COUNTING, "configuration": _CONFIG}
+# The texts that help contains in braces.
 _TEXTS: Final = {
     "endings": " ".join(ENDINGS),
     "vendored": " ".join(sorted(VENDORED)),
@@ -67,10 +74,10 @@ def add_options(
     options only if ``every`` is true.
     """
     texts = {**FIELDS, **_TEXTS, **defaults}
-    expanded = " ".join(_GROUPS.get(name, name) for name in names.split())
+    expanded = " ".join(_OPTIONS[name].get("names", name) for name in names.split())
     group = parser.add_argument_group("configuration")
     for name in expanded.split():
-        row = dict(_table()[name])
+        row = dict(_OPTIONS[name])
         flags, rare = row.pop("flags", "").split(), row.pop("rare", False)
         row["help"] = SUPPRESS if rare and not every else row["help"].format_map(texts)
         if "choices" in row:
@@ -84,14 +91,6 @@ def add_options(
         )
 
 
-@cache
-def _table() -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = json.loads(
-        (files("chunkast.cli") / "options.json").read_bytes()
-    )
-    return table
-
-
 def _of_field(name: str, row: dict[str, Any]) -> dict[str, Any]:
     """Complete the row of a field by its type."""
     row = {"dest": name, "default": SUPPRESS, **row}
@@ -102,6 +101,23 @@ def _of_field(name: str, row: dict[str, Any]) -> dict[str, Any]:
         row["choices"] = get_args(hint)
     action = "extend" if isinstance(FIELDS[name], tuple) else "store"
     return {**row, "type": partial(field_value, name), "action": action}
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a suggestion such as "; did you mean --max-tokens?", or an empty string."""
+    likely = word.replace("_", "-").lower()
+    close = get_close_matches(likely, known, n=1)
+    similar = [*(name for name in known if name.startswith(likely)), *close]
+    return f"; did you mean {similar[0]}?" if similar else ""
+
+
+class Formatter(HelpFormatter):
+    """A help formatter that does not rewrap the examples at the end of the help."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:"):
+            return text
+        return super()._fill_text(text, width, indent)
 
 
 # Values

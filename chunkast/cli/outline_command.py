@@ -21,16 +21,6 @@ from chunkast.output.text import section_line
 if TYPE_CHECKING:
     from chunkast.reading import Outline
 
-HELP: Final = "print the sections of a document with their lines and tokens"
-DESCRIPTION: Final = (
-    "Print one line for each section of a document: its title, its lines, and its tokens with "
-    "subsections. 'chunkast read' prints a section."
-)
-EXAMPLES: Final = (
-    "chunkast outline README.md",
-    "chunkast outline guide.md --db chunks.db --depth 2",
-)
-OPTIONS: Final = "document-or-list db depth format counting"
 # The number of paths that an error suggests.
 _SHOWN: Final = 3
 

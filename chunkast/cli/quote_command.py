@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chunkast.cli.messages import print_error, print_result
 from chunkast.cli.shared_options import open_database
@@ -14,19 +14,6 @@ from chunkast.text.pages import pages_note
 
 if TYPE_CHECKING:
     from chunkast.identity import Citation
-
-HELP: Final = "verify that a quote is in the documents of a database"
-DESCRIPTION: Final = (
-    "Print every place of a quote: its path and lines, the characters it covers there, the ids of "
-    "the chunks that contain all of it, and the heading path of the section in which it begins. "
-    "White space, markup and typographic marks may differ, and '...' may leave out text; places "
-    "that differ in more than white space are marked. Exits with 1 if the quote is not found."
-)
-EXAMPLES: Final = (
-    'chunkast quote "costs ten crowns"',
-    "pbpaste | chunkast quote - --db notes.db",
-)
-OPTIONS: Final = "quoted db verbatim format"
 
 
 def run(options: Namespace) -> int:

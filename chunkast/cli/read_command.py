@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chunkast.cli.messages import print_note, print_result
 from chunkast.cli.outline_command import outline_of
@@ -13,18 +13,6 @@ from chunkast.errors import UsageError
 
 if TYPE_CHECKING:
     from chunkast.reading import Passage
-
-HELP: Final = "print a section of a document within a token budget"
-DESCRIPTION: Final = (
-    "Print a section of a document with its subsections, or some lines; without either, the whole "
-    "document. With --id print a chunk of a database, expanded to --max-tokens. A text over "
-    "--max-tokens ends at its best boundary; a note on stderr has the line where it continues."
-)
-EXAMPLES: Final = (
-    'chunkast read guide.md "Guide > Install" --max-tokens 800',
-    "chunkast read guide.md --lines 120-180",
-)
-OPTIONS: Final = "document section db lines id most format counting"
 
 
 def run(options: Namespace) -> int:

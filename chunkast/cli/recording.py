@@ -21,14 +21,7 @@ if TYPE_CHECKING:
     from chunkast.testing.records import DocumentRecord, Header
     from chunkast.testing.report import Report
 
-__all__ = (
-    "lock_header",
-    "print_report",
-    "record",
-    "source_of",
-    "stored_root",
-    "written",
-)
+__all__ = ("lock_header", "print_report", "record", "source_of", "stored_root", "written")
 
 # The name of standard input in a lock.
 _STDIN: Final = "-"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from chunkast.cli.embedding_options import query_embedder
 from chunkast.cli.messages import print_error, print_result
@@ -16,20 +16,6 @@ from chunkast.text.pages import pages_note
 
 if TYPE_CHECKING:
     from chunkast.index import Hit
-
-HELP: Final = "find the best chunks for a query in a database"
-DESCRIPTION: Final = (
-    "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
-    "Of a chunk that exceeds the rest of the budget, the part around the best match is printed. "
-    "Any of the query's words may match. Each chunk follows a line with its path, lines, tokens, "
-    "and the heading path and anchor of the section that matches best. With --embed-url, chunks "
-    "with similar vectors are found too. Exits with 1 if nothing is found."
-)
-EXAMPLES: Final = (
-    'chunkast search "how to install"',
-    "chunkast search retry --budget 500 --format json",
-)
-OPTIONS: Final = "query db budget limit within expand format embed_url embed_key_env counting"
 
 
 def run(options: Namespace) -> int:

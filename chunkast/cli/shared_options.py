@@ -19,14 +19,7 @@ if TYPE_CHECKING:
     from chunkast.index import Store
     from chunkast.toolcalls import Tool
 
-__all__ = (
-    "config_of",
-    "config_values",
-    "database_of",
-    "load_tools",
-    "open_database",
-    "set_values",
-)
+__all__ = ("config_of", "config_values", "database_of", "load_tools", "open_database", "set_values")
 
 
 def database_of(options: argparse.Namespace) -> str:

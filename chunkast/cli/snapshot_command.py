@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Final
 
 from chunkast.cli.messages import counted
 from chunkast.cli.recording import lock_header, record, written
 from chunkast.cli.shared_options import config_of
 from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.files.write import open_output
-
-HELP: Final = "write a lock: the chunks of documents, to review and compare"
-DESCRIPTION: Final = (
-    "Write a lock: JSON Lines with the configuration, and for each chunk its headings, id, tokens, "
-    "kinds, text and the cut before it. 'chunkast check' compares the documents with it."
-)
-EXAMPLES: Final = (
-    "chunkast snapshot docs -o chunks.lock",
-    "chunkast snapshot docs --max-tokens 256 -o chunks.lock",
-)
-OPTIONS: Final = "paths output-lock selection configuration"
 
 
 def run(options: Namespace) -> int:

@@ -1,38 +1,30 @@
-"""``chunkast stats``: print statistics about the chunks of documents, to help choose a budget.
-
-The starts of chunks are counted by the kind of break point, named as in the score table
-(``chunkast.scores``). "inside X" is a cut within a block of kind X, at a position without a
-break point. Overlap is ignored: a chunk starts where its own text starts.
-"""
+"""``chunkast stats``: print statistics about the chunks of documents, to help choose a budget."""
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import chain, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.cli.messages import print_result
-from chunkast.cli.shared_options import config_of
+from chunkast.cli.shared_options import config_of, config_values
 from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
+from chunkast.errors import ConfigError, UsageError
+from chunkast.files.read import read_pieces
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
+    from chunkast.index import BudgetFigures
 
-HELP: Final = "describe the chunks of Markdown documents: their sizes and fill"
-DESCRIPTION: Final = (
-    "Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how "
-    "full they are."
-)
-EXAMPLES: Final = (
-    "chunkast stats docs --max-tokens 512",
-    "chunkast stats docs --max-tokens 256 --packing fill --format json",
-)
-OPTIONS: Final = "paths format selection configuration"
 
 _BINS: Final = 10
 _BAR: Final = 40
+_FIELDS: Final = attrgetter("token_count", "embed_token_count", "overlap", "oversize")
 
 
 class _Row(NamedTuple):
@@ -40,17 +32,22 @@ class _Row(NamedTuple):
 
     tokens: int
     embed_tokens: int
-    characters: int
     overlap: int
     oversize: bool
+    characters: int
 
 
 def run(options: Namespace) -> int:
     """Print statistics about the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
 
-    chunker = Chunker(config_of(options))
     tally = Tally()
+    if options.budgets:
+        _compare(options, tally)
+        return tally.exit_code
+    if options.questions:
+        raise UsageError("--questions needs --budgets: chunkast stats PATHS --budgets 128,256,512")
+    chunker = Chunker(config_of(options))
     with results(options, selected(options), chunker, _measure, tally) as measured:
         documents = list(measured)
     report = _report(documents, chunker)
@@ -58,20 +55,55 @@ def run(options: Namespace) -> int:
     return tally.exit_code
 
 
+def _compare(options: Namespace, tally: Tally) -> None:
+    """Print the figures of the chunks, and of the answers to questions, at each budget."""
+    from chunkast.chunker import Chunker
+    from chunkast.index import compare_budgets
+
+    values = config_values(options)
+    if "max_tokens" in values:
+        raise UsageError("give --budgets or --max-tokens, not both")
+    values["max_tokens"] = options.budgets[0]
+    questions = list(_questions(options.questions)) if options.questions else []
+    with results(options, selected(options), Chunker(**values), _document, tally) as read:
+        documents = list(read)
+    try:
+        figures = compare_budgets(documents, options.budgets, questions, **values)
+    except ConfigError as error:
+        number = error.field.removeprefix("questions[").rstrip("]")
+        if not number.isdecimal():
+            raise
+        raise UsageError(f"{options.questions}, line {int(number) + 1}: {error.allowed}") from None
+    print_result(options.format, [asdict(each) for each in figures], _table(figures))
+
+
+def _questions(path: str) -> Iterator[Any]:
+    for number, line in enumerate("".join(read_pieces(path)).rstrip().split("\n"), 1):
+        try:
+            yield json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{path}, line {number}: this is not JSON: {error}") from None
+
+
+def _document(_chunker: Chunker, item: Document, _parts: PartCounts) -> tuple[str, Any]:
+    return item[0] or "-", item[1]
+
+
+def _table(figures: Sequence[BudgetFigures]) -> str:
+    titles = "budget  chunks  fill  inside  overlap  context"
+    lines = [titles + "".join(f"{most:>7,}" for most in figures[0].answers)]
+    for each in figures:
+        row = f"{each.max_tokens:>6,}{each.chunks:>8,}{each.fill:>6.0%}{each.inside:>8,}"
+        row += f"{each.overlap:>9.1%}{each.context:>9.1%}"
+        lines.append(row + "".join(f"{share:>7.0%}" for share in each.answers.values()))
+    return "\n".join(lines) + "\n"
+
+
 def _measure(chunker: Chunker, item: Document, parts: PartCounts) -> list[_Row]:
     from chunkast.sources.documents import iter_document
 
-    source, document = item
-    return [
-        _Row(
-            chunk.token_count,
-            chunk.embed_token_count,
-            len(chunk.text),
-            chunk.overlap,
-            chunk.oversize,
-        )
-        for chunk in iter_document(chunker, document, source, parts)
-    ]
+    chunks = iter_document(chunker, item[1], item[0], parts)
+    return [_Row(*_FIELDS(chunk), len(chunk.text)) for chunk in chunks]
 
 
 def _report(documents: Sequence[Sequence[_Row]], chunker: Chunker) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from chunkast.cli.messages import counted, print_note, print_text
 from chunkast.cli.shared_options import load_tools
@@ -16,15 +16,6 @@ from chunkast.output.formats import json_bytes
 
 if TYPE_CHECKING:
     from chunkast.toolcalls import Part, ToolProblem
-
-HELP: Final = "print the tool calls in a text"
-DESCRIPTION: Final = (
-    "Print the tool calls in a text (by default, those in the protocol xml) and the text around "
-    "them as JSON Lines, each as soon as it is known. Problems in a call are listed with it and "
-    "reported on stderr. A call that cannot be parsed stays text."
-)
-EXAMPLES: Final = ("model | chunkast toolcalls - --tools tools.json", "chunkast toolcalls --list")
-OPTIONS: Final = "calls tools-of-calls protocols strict list"
 
 
 def run(options: Namespace) -> int:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.messages import counted, print_error, print_message, print_note, print_text
+from chunkast.cli.messages import counted, print_error, print_message, print_text
 from chunkast.cli.shared_options import config_of
 from chunkast.cli.work import Document, PartCounts, Tally, results, selected
 from chunkast.errors import UsageError
@@ -21,14 +21,6 @@ from chunkast.sources.jupyter import is_notebook
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-HELP: Final = "show documents with their chunks, as an HTML page"
-DESCRIPTION: Final = (
-    "Write an HTML page that shows documents with their chunks, overlap, break points with their "
-    "scores, protected regions and the texts to embed, at several budgets. A page of several "
-    "documents lists them. The page works offline."
-)
-EXAMPLES: Final = ("chunkast view docs --open", "chunkast view README.md --tree")
-OPTIONS: Final = "paths output-page tree open budgets selection configuration"
 
 _ENDING: Final = ".chunks.html"
 
@@ -59,13 +51,12 @@ def run(options: Namespace) -> int:
 
 def _texts(selection: Selection) -> Selection:
     """Leave out notebooks; raise ``UsageError`` if the selection has nothing else."""
-    texts = [file for file in selection.files if not is_notebook(file.source)]
-    notebooks = [file.path for file in selection.files if file not in texts]
-    if notebooks and not texts:
-        raise UsageError(f"{notebooks[0]}: a notebook is chunked cell by cell; view shows one text")
+    notebooks = {file.path for file in selection.files if is_notebook(file.source)}
+    selection.files = [file for file in selection.files if file.path not in notebooks]
+    if notebooks and not selection.files:
+        raise UsageError(f"{min(notebooks)}: a notebook is chunked cell by cell; view shows texts")
     if notebooks:
-        print_note(f"left out {counted(len(notebooks), 'notebook')}: view shows texts")
-    selection.files = texts
+        selection.skipped[": notebooks, which are chunked cell by cell"] |= notebooks
     return selection
 
 

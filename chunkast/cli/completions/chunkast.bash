@@ -8,7 +8,7 @@
 _shtab_chunkast_subparsers=(chunk stats view outline read index search quote mcp sync snapshot check diff toolcalls completion help)
 
 _shtab_chunkast_chunk_option_strings=(--format -o --output --root --include --exclude --jobs --no-ignore --code --follow-links --max-tokens --chunk-size --reserve-tokens --overlap --chunk-overlap --encoding --model --allow-download --packing --context --min-tokens --opaque --extensions --tools --protocol --set -q --quiet --debug -h --help --help-all)
-_shtab_chunkast_stats_option_strings=(--format --root --include --exclude --jobs --no-ignore --code --follow-links --max-tokens --chunk-size --reserve-tokens --overlap --chunk-overlap --encoding --model --allow-download --packing --context --min-tokens --opaque --extensions --tools --protocol --set -q --quiet --debug -h --help --help-all)
+_shtab_chunkast_stats_option_strings=(--format --budgets --questions --root --include --exclude --jobs --no-ignore --code --follow-links --max-tokens --chunk-size --reserve-tokens --overlap --chunk-overlap --encoding --model --allow-download --packing --context --min-tokens --opaque --extensions --tools --protocol --set -q --quiet --debug -h --help --help-all)
 _shtab_chunkast_view_option_strings=(-o --output --tree --open --budgets --root --include --exclude --jobs --no-ignore --code --follow-links --max-tokens --chunk-size --reserve-tokens --overlap --chunk-overlap --encoding --model --allow-download --packing --context --min-tokens --opaque --extensions --tools --protocol --set -q --quiet --debug -h --help --help-all)
 _shtab_chunkast_outline_option_strings=(--db --depth --format --encoding --extensions --set -q --quiet --debug -h --help --help-all)
 _shtab_chunkast_read_option_strings=(--db --lines --id --max-tokens --format --encoding --extensions --set -q --quiet --debug -h --help --help-all)
@@ -32,6 +32,7 @@ _shtab_chunkast_chunk___root_COMPGEN=_shtab_compgen_dirs
 _shtab_chunkast_chunk___encoding_COMPGEN=_shtab_compgen_files
 _shtab_chunkast_chunk___tools_COMPGEN=_shtab_compgen_files
 _shtab_chunkast_stats_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_chunkast_stats___questions_COMPGEN=_shtab_compgen_files
 _shtab_chunkast_stats___root_COMPGEN=_shtab_compgen_dirs
 _shtab_chunkast_stats___encoding_COMPGEN=_shtab_compgen_files
 _shtab_chunkast_stats___tools_COMPGEN=_shtab_compgen_files

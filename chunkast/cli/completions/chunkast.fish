@@ -51,7 +51,7 @@ function _shtab_chunkast_using
 end
 
 set -g _shtab_chunkast_commands chunk stats view outline read index search quote mcp sync snapshot check diff toolcalls completion help
-set -g _shtab_chunkast_opts_with_value --against --allow --budget --budgets --chunk-overlap --chunk-size --context --db --depth --embed-key-env --embed-model --embed-url --encoding --exclude --expand --extensions --format --id --include --jobs --limit --lines --max-reembed --max-tokens --min-tokens --model --opaque --output --overlap --packing --protocol --reserve-tokens --root --set --to --tools --vs --within -o
+set -g _shtab_chunkast_opts_with_value --against --allow --budget --budgets --chunk-overlap --chunk-size --context --db --depth --embed-key-env --embed-model --embed-url --encoding --exclude --expand --extensions --format --id --include --jobs --limit --lines --max-reembed --max-tokens --min-tokens --model --opaque --output --overlap --packing --protocol --questions --reserve-tokens --root --set --to --tools --vs --within -o
 
 complete -c chunkast -e
 complete -c chunkast -f
@@ -88,8 +88,10 @@ complete -c chunkast -n '_shtab_chunkast_using chunk' -l debug -d 'log steps to 
 complete -c chunkast -n '_shtab_chunkast_using chunk' -s h -l help -d 'show the common options and exit'
 complete -c chunkast -n '_shtab_chunkast_using chunk' -l help-all -d 'show all options and exit'
 complete -c chunkast -n '_shtab_chunkast_using chunk; and test $_shtab_chunkast_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'files, folders (searched for .md .markdown .mdx .qmd .rmd .txt .ipynb, except hidden files and folders, files ignored by .gitignore, and __pycache__ __pypackages__ _build _site bower_components build dist node_modules site-packages vendor venv), globs, or - for standard input'
-complete -c chunkast -n '_shtab_chunkast_using; and test $_shtab_chunkast_npos -eq 0' -a stats -d 'Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how full they are.'
+complete -c chunkast -n '_shtab_chunkast_using; and test $_shtab_chunkast_npos -eq 0' -a stats -d 'Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how full they are. With --budgets, compare budgets; with --questions, also how much of the answers to your questions the first hits of a search contain.'
 complete -c chunkast -n '_shtab_chunkast_using stats' -l format -xka "text json" -d 'output format (default text)'
+complete -c chunkast -n '_shtab_chunkast_using stats' -l budgets -x -d 'compare these budgets instead: their chunks, and with --questions their answers'
+complete -c chunkast -n '_shtab_chunkast_using stats' -l questions -xka "(__fish_complete_path (commandline -ct))" -d 'with --budgets: JSON lines with a question, and the text of its answer or its source and section'
 complete -c chunkast -n '_shtab_chunkast_using stats' -l root -xka "(__fish_complete_directories)" -d 'the folder that sources are relative to (default: the one stored in the database or lock, else the current folder; for a single folder outside it, that folder)'
 complete -c chunkast -n '_shtab_chunkast_using stats' -l include -x -d 'search folders for files that match, instead of the known extensions; as in a .gitignore file in the root; may be repeated'
 complete -c chunkast -n '_shtab_chunkast_using stats' -l exclude -x -d 'skip files and folders that match; as in a .gitignore file in the root; may be repeated'

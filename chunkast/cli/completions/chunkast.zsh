@@ -22,7 +22,7 @@ _shtab_chunkast_commands() {
     read:'Print a section of a document with its subsections, or some lines; without either, the whole document. With --id print a chunk of a database, expanded to --max-tokens. A text over --max-tokens ends at its best boundary; a note on stderr has the line where it continues.'
     search:'Print the chunks that match a query best, ranked by BM25, until the token budget is full. Of a chunk that exceeds the rest of the budget, the part around the best match is printed. Any of the query'"'"'s words may match. Each chunk follows a line with its path, lines, tokens, and the heading path and anchor of the section that matches best. With --embed-url, chunks with similar vectors are found too. Exits with 1 if nothing is found.'
     snapshot:'Write a lock: JSON Lines with the configuration, and for each chunk its headings, id, tokens, kinds, text and the cut before it. '"'"'chunkast check'"'"' compares the documents with it.'
-    stats:'Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how full they are.'
+    stats:'Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how full they are. With --budgets, compare budgets; with --questions, also how much of the answers to your questions the first hits of a search contain.'
     sync:'Write the chunks of a database and their vectors to a vector store, update what has changed, and delete what chunkast wrote there and the database no longer has. Nothing is embedded: '"'"'chunkast index --embed-url URL'"'"' fills the vectors of the database.'
     toolcalls:'Print the tool calls in a text (by default, those in the protocol xml) and the text around them as JSON Lines, each as soon as it is known. Problems in a call are listed with it and reported on stderr. A call that cannot be parsed stays text.'
     view:'Write an HTML page that shows documents with their chunks, overlap, break points with their scores, protected regions and the texts to embed, at several budgets. A page of several documents lists them. The page works offline.'
@@ -327,6 +327,8 @@ _shtab_chunkast_snapshot_defaults_added=0
 
 _shtab_chunkast_stats_options=(
   "--format[output format (default text)]:format:(text json)"
+  "--budgets[compare these budgets instead\: their chunks, and with --questions their answers]:N,N,N:"
+  "--questions[with --budgets\: JSON lines with a question, and the text of its answer or its source and section]:FILE:_files"
   "--root[the folder that sources are relative to (default\: the one stored in the database or lock, else the current folder\; for a single folder outside it, that folder)]:DIR:_files -/"
   "*--include[search folders for files that match, instead of the known extensions\; as in a .gitignore file in the root\; may be repeated]:GLOB:"
   "*--exclude[skip files and folders that match\; as in a .gitignore file in the root\; may be repeated]:GLOB:"

@@ -95,10 +95,7 @@ class _Table(dict[_Key, int]):
 
 
 def _budget(
-    budget: BudgetView,
-    kinds: _Table[str],
-    paths: _Table[tuple[str, ...]],
-    contexts: _Table[str],
+    budget: BudgetView, kinds: _Table[str], paths: _Table[tuple[str, ...]], contexts: _Table[str]
 ) -> dict[str, Any]:
     return {
         "max": budget.max_tokens,
