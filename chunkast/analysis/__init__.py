@@ -5,7 +5,7 @@ import logging
 from chunkast.analysis.code import read_code
 from chunkast.analysis.frames import Frame
 from chunkast.analysis.headed import Headed
-from chunkast.analysis.heading_paths import Page, Run, Sections
+from chunkast.analysis.heading_paths import Page, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
@@ -27,7 +27,6 @@ __all__ = (
     "Inside",
     "Page",
     "Point",
-    "Run",
     "Sections",
     "Structure",
     "analyze",

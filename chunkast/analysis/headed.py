@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from chunkast.markdown.kinds import CONSTRUCTS
@@ -13,7 +13,7 @@ from chunkast.text.html import TAG
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 
-__all__ = ("Headed", "HeadedLeaves", "headed_in", "is_label")
+__all__ = ("Headed", "HeadedLeaves", "is_label")
 
 # The first word of a text, with the marks before it.
 _FIRST_WORD = re.compile(rf"(?:[^\w{WHITE_SPACE}]*[{WHITE_SPACE}])*[^{WHITE_SPACE}]+")
@@ -33,10 +33,21 @@ class Headed(NamedTuple):
 
 
 class HeadedLeaves:
-    """The leaves right below headings in a range of text, which are looked up by position."""
+    """The leaves right below headings in a document, which are looked up by position.
 
-    def __init__(self, headed: Iterable[Headed]) -> None:
-        self._headed = list(headed)
+    ``text`` is the text that the parser read.
+    """
+
+    def __init__(self, text: str, leaves: Iterable[Block]) -> None:
+        self._headed: list[Headed] = []
+        above: list[int] = []
+        for leaf in leaves:
+            # Like a heading, a target never ends a chunk.
+            if CONSTRUCTS[leaf.kind].section or leaf.kind == "target":
+                above.append(leaf.start)
+            elif above and not is_label(text, leaf) and not is_blank(text[leaf.start : leaf.end]):
+                self._headed.append(Headed(above, leaf.start, _word_end(text, leaf)))
+                above = []
         self._starts = [each.start for each in self._headed]
 
     def at(self, pos: int) -> Headed | None:
@@ -49,22 +60,6 @@ class HeadedLeaves:
         """Return the number of headings that a cut at ``pos`` separates from the text below them."""
         headed = self.at(pos)
         return bisect_left(headed.headings, pos) if headed else 0
-
-
-def headed_in(text: str, leaves: Iterable[Block]) -> Iterator[Headed]:
-    """Yield each of the neighbouring ``leaves`` that is right below headings.
-
-    ``text`` is the text that the parser read.
-    """
-    above: list[int] = []
-    for leaf in leaves:
-        row = CONSTRUCTS[leaf.kind]
-        # Like a heading, a target never ends a chunk.
-        if row.section or leaf.kind == "target":
-            above.append(leaf.start)
-        elif above and not is_label(text, leaf) and not is_blank(text[leaf.start : leaf.end]):
-            yield Headed(above, leaf.start, _word_end(text, leaf))
-            above = []
 
 
 def is_label(text: str, leaf: Block) -> bool:

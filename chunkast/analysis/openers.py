@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from chunkast.analysis.inside import Insides
@@ -101,7 +101,7 @@ class Openers:
             slot = bisect_left(blocks, pos, key=_START) - 1
         if not found:
             return ()
-        found.sort(key=_start_of)
+        found.sort(key=itemgetter(0))
         openers: dict[str, None] = {}
         last_opener = ""
         for _, said in found:
@@ -305,10 +305,6 @@ class Openers:
 
 def _is_content(row: Construct) -> bool:
     return not (row.blank or row.marker)
-
-
-def _start_of(found: tuple[int, tuple[_Said, ...]]) -> int:
-    return found[0]
 
 
 def _around(spans: Sequence[tuple[int, int]]) -> list[int]:

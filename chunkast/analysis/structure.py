@@ -1,6 +1,6 @@
 """The structure of a document: its leaves, sections and possible cuts.
 
-Possible cuts and the insides of leaves are only found if text has to be cut.
+Possible cuts and the insides of leaves are found when they are asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from chunkast.analysis.frames import Frame, frames_of
-from chunkast.analysis.headed import HeadedLeaves, headed_in, is_label
+from chunkast.analysis.headed import HeadedLeaves, is_label
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
 from chunkast.analysis.openers import Openers
@@ -66,11 +66,6 @@ class Structure:
     def parsed(self) -> str:
         """The text that the parser read; positions in it are the same as in ``text``."""
         return self.analysis.masked or self.text
-
-    @property
-    def extended(self) -> bool:
-        """True if points and regions may come from heuristics or tool calls, not from a block."""
-        return self.analysis.extended
 
     def front_matter_at(self, pos: int) -> str | Mapping[str, Any]:
         """Return the front matter of the page at ``pos``, as data if it is parsed and valid."""
@@ -151,7 +146,7 @@ class Structure:
     @cached_property
     def headed(self) -> HeadedLeaves:
         """The leaves of text right below headings."""
-        return HeadedLeaves(headed_in(self.parsed, self.leaves))
+        return HeadedLeaves(self.parsed, self.leaves)
 
     # Look-ups by position
 

@@ -1,4 +1,4 @@
-"""One walk over a block tree, which finds the leaves, the break points and the protected regions.
+"""One walk over a block tree, which finds the break points and the protected regions.
 
 A chunk may begin at each leaf. The point before a leaf has the highest score of any block that
 begins there or ends right before it. Inside a container, the score is at most that of the point

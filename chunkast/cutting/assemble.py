@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any, Final
 
 from chunkast.analysis import Structure
@@ -11,7 +12,7 @@ from chunkast.cutting.costs import Costs
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Piece
 from chunkast.identity import PartCounts, next_chunk_id
-from chunkast.model import Annotation, Chunk, mutable_type
+from chunkast.model import Chunk, mutable_type
 from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
@@ -21,6 +22,7 @@ __all__ = ("assemble",)
 # The token count of a joined context and text differs from the sum of theirs by less than this.
 _JOINED = 8
 
+_START = attrgetter("start")
 _MutableChunk: Final = mutable_type(Chunk)
 _new = _MutableChunk.__new__
 
@@ -122,11 +124,7 @@ def _metadata(structure: Structure, start: int, end: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}
     marks = structure.analysis.annotations
     if marks:
-        first = bisect_left(marks, start, key=_start)
-        for mark in marks[first : bisect_left(marks, end, key=_start)]:
+        first = bisect_left(marks, start, key=_START)
+        for mark in marks[first : bisect_left(marks, end, key=_START)]:
             metadata.setdefault(mark.key, []).append(mark.value)
     return metadata
-
-
-def _start(mark: Annotation) -> int:
-    return mark.start

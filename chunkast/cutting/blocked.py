@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from chunkast.analysis import InlineText, Inside, Structure
 from chunkast.cutting.costs import Costs
@@ -16,11 +17,11 @@ from chunkast.text.spans import InlineSpan, SpanSet
 __all__ = ("Blocked", "blocked_in", "sentence_cuts")
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(NamedTuple):
     """The spans of a leaf that are never cut, and the sorted starts of its sentences.
 
-    ``spans`` has all grapheme clusters, and the links, inline code and regions that fit the budget.
+    ``spans`` has all grapheme clusters, and the links, inline code, tags of HTML tables and regions
+    that fit the budget.
     """
 
     spans: SpanSet
@@ -42,7 +43,7 @@ def blocked_in(
     tables = inside.tables
     for tag in map(sorted, zip(tables.outer, tables.inner, strict=True)):
         first, last = tag
-        if clusters.end(first) == first and costs.is_within(above.start(first), last, costs.budget):
+        if clusters.end(first) == first and costs.is_within(above.start(first), last):
             blocked.append((first, last))
     sentences: set[int] = set()
     for text in _texts(structure, costs, leaf, inside):
@@ -71,20 +72,20 @@ def sentence_cuts(structure: Structure, costs: Costs, protected: SpanSet, leaf: 
 
 def _texts(structure: Structure, costs: Costs, leaf: Block, inside: Inside) -> Iterator[InlineText]:
     """Yield the prose in a leaf: its own text, or the text of a table's cells that are too long."""
-    insides, shape, budget = structure.insides, structure.row(leaf).shape, costs.budget
+    insides, shape = structure.insides, structure.row(leaf).shape
     if inside.text is not None:
         yield inside.text
     elif shape == "html-table":
         tables = inside.tables
         for cell in pairwise(sorted([leaf.start, *tables.rows, *tables.cells, leaf.end])):
-            if not costs.is_within(*cell, budget):
+            if not costs.is_within(*cell):
                 yield insides.cell_text(*cell)
     elif shape == "table":
         for row in pairwise(line_starts(structure.parsed, leaf.start, leaf.end)):
-            if costs.is_within(*row, budget):
+            if costs.is_within(*row):
                 continue
             for each in insides.cells(*row):
-                if not costs.is_within(each.start, each.end, budget):
+                if not costs.is_within(each.start, each.end):
                     yield insides.cell_text(each.text_start, each.text_end)
 
 
@@ -107,8 +108,7 @@ class _Whole:
             # The span is extended to whole grapheme clusters.
             first, last = self.clusters.start(start), self.clusters.end(end)
             crosses = self.protected.crosses(first, last)
-            begin, budget = self.above.start(first), self.costs.budget
-            if not crosses and self.costs.is_within(begin, last, budget):
+            if not crosses and self.costs.is_within(self.above.start(first), last):
                 yield first, last
             elif depth < self.deepest:
                 yield from self.among(self.text.within(span), depth + 1)

@@ -1,4 +1,4 @@
-"""Token counts of chunks: the one place that answers what a chunk costs and how much room it has."""
+"""Token counts of chunks: what a chunk costs, and how much room it has."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _JOINED: Final = 8
 class Costs:
     """Counts the tokens of a document's chunks.
 
-    A chunk for ``text[start:end]`` is trimmed if the configuration says so. Counts are exact. Opaque
-    data that is kept whole costs what its placeholder costs.
+    A chunk for ``text[start:end]`` is trimmed if the configuration says so. Counts are exact, unless
+    ``estimated`` is true. Opaque data that is kept whole costs what its placeholder costs.
 
     budget: the maximum number of tokens in a chunk, context and overlap included.
     text: the document.
@@ -93,10 +93,6 @@ class Costs:
         """
         return trim_span(self.text, start, end) if self._trim else (start, end)
 
-    def cost(self, start: int, end: int) -> int:
-        """Return the token count of the chunk for ``text[start:end]``, without context."""
-        return self._cost_of[start, end]
-
     def _cost(self, piece: tuple[int, int]) -> int:
         return self._index.count(*self.span(*piece))
 
@@ -109,8 +105,9 @@ class Costs:
         first, last = self._shown.inside(start, end)
         return self.tokens(start, end) - self._saved[last] + self._saved[first]
 
-    def is_within(self, start: int, end: int, room: int) -> bool:
-        """Return whether the text of the chunk for ``text[start:end]`` has at most ``room`` tokens."""
+    def is_within(self, start: int, end: int) -> bool:
+        """Return whether the text of the chunk for ``text[start:end]`` fits the budget alone."""
+        room = self.budget
         if self._index.bounds(start, end)[1] <= room:
             return True
         span = self.span(start, end)
@@ -141,12 +138,12 @@ class Costs:
         closing = self.context.suffix_tokens(end)
         if self.replaced.any:
             # What is embedded is only counted for text that may become one chunk.
-            if not self.is_within(start, end, self.budget):
+            if not self.is_within(start, end):
                 return math.inf
             embedded = self.embedded(*self.span(start, end))
             if embedded is not None:
                 return embedded[1] + closing
-        return self.cost(start, end) + closing
+        return self._cost_of[start, end] + closing
 
     def fits(self, start: int, end: int, room: float) -> bool:
         """Return whether a chunk for ``text[start:end]`` fits into ``room`` tokens."""

@@ -67,12 +67,12 @@ class Divider:
         costs = self._costs
         if (
             lead is None
-            or costs.is_within(first, until, costs.budget)
+            or costs.is_within(first, until)
             or ends_sentence(costs.text[max(lead.start, lead.end - _TAIL) : lead.end])
         ):
             return []
         cuts = self.sentences(lead, protected, max(first, lead.start), start)[-1:]
-        return [cut for cut in cuts if costs.is_within(cut.pos, until, costs.budget)]
+        return [cut for cut in cuts if costs.is_within(cut.pos, until)]
 
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
         """Return the cuts inside the unit ``[start, end)``, sorted.
@@ -107,18 +107,8 @@ class Divider:
         if structure.row(leaf).fenced:
             opened = line_starts(structure.text, leaf.start, leaf.end)[1]
             syntax = [item for item in syntax if item.pos != opened]
-        return Body(
-            structure,
-            self._costs,
-            self._config.score_table,
-            leaf,
-            blocked.spans,
-            blocked.sentences,
-            blocked.inside,
-            syntax,
-            opened=opened,
-            above=above,
-        )
+        scores = self._config.score_table
+        return Body(structure, self._costs, scores, leaf, *blocked, syntax, opened, above)
 
     def _tail(self, body_end: int, end: int) -> int:
         """Return the start of the text after a block's body, or ``end`` if there is none."""
@@ -134,7 +124,7 @@ class Divider:
         Only parts over budget are divided further.
         """
         costs = self._costs
-        if costs.is_within(body.above.start(start), end, costs.budget):
+        if costs.is_within(body.above.start(start), end):
             return
         content = content_end(costs.text, start, end)
         if not self._config.trim and start < content < end:
@@ -157,7 +147,7 @@ class Divider:
         """
         following = line_starts(self._costs.text, content, end)[1:-1]
         first = body.above.start(start)
-        near = following and self._costs.is_within(first, following[0], self._costs.budget)
+        near = following and self._costs.is_within(first, following[0])
         at = following[0] if near else content
         yield body.point(at, "line")
         yield from self._parts(body, start, at, levels)

@@ -15,7 +15,7 @@ from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.scored_search import ranked_cuts
 from chunkast.cutting.units import Piece, Units
 
-__all__ = ("fill",)
+__all__ = ("Filling",)
 
 # A last piece below this share of the budget is balanced with the one before it.
 _CRUMB_SHARE: Final = 5
@@ -23,14 +23,12 @@ _CRUMB_SHARE: Final = 5
 _BALANCES: Final = 64
 
 
-def fill(
-    config: ChunkConfig, units: Units, costs: Costs, sections: Sections, overlap: Overlap
-) -> list[Piece]:
-    """Pack all units in order into pieces that fit, each as full as its break points allow."""
-    return _Search(config, units, costs, sections, overlap).pieces()
+class Filling:
+    """Packs units in order into pieces that fit, each as full as its break points allow.
 
+    ``(i, j)`` means the units from ``i`` up to, but not including, ``j``.
+    """
 
-class _Search:
     def __init__(
         self, config: ChunkConfig, units: Units, costs: Costs, sections: Sections, overlap: Overlap
     ) -> None:

@@ -56,20 +56,20 @@ class HeadingsAbove:
         if (headed := self._structure.headed.at(start)) and headed.start < end:
             first = self._first_that_fits(headed, start)
         costs, below = self._costs, self._structure.headed.at(end)
-        while below and start < below.headings[0] and costs.is_within(first, end, costs.budget):
+        while below and start < below.headings[0] and costs.is_within(first, end):
             heading = self._first_that_fits(below, end)
             if heading == end:
                 break
             end = self._end_of_region(heading, below.start) or below.word_end
             below = self._structure.headed.at(end)
-        return costs.is_within(first, end, costs.budget)
+        return costs.is_within(first, end)
 
     def _end_of_region(self, heading: int, start: int) -> int | None:
         """Return the end of the longest region at ``start`` that fits below ``heading``, or None."""
         regions, costs = self._structure.regions, self._costs
         first = bisect_left(regions, start, key=_START)
         there = regions[first : bisect_right(regions, start, first, key=_START)]
-        fitting = (each for each in there if costs.is_within(heading, each.end, costs.budget))
+        fitting = (each for each in there if costs.is_within(heading, each.end))
         return next((region.end for region in fitting), None)
 
     def _first_that_fits(self, headed: Headed, pos: int) -> int:
@@ -79,6 +79,6 @@ class HeadingsAbove:
             headed.headings,
             True,
             hi=number,
-            key=lambda start: costs.is_within(start, headed.word_end, costs.budget),
+            key=lambda start: costs.is_within(start, headed.word_end),
         )
         return headed.headings[first] if first < number else pos

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from chunkast.analysis import CELL_OPTION, INSIDE, Inside, Point, Structure
 from chunkast.cutting.costs import Costs
-from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
+from chunkast.cutting.headings_above import Above
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
@@ -56,9 +56,9 @@ class Body:
     blocked: SpanSet
     sentences: Sequence[int]
     inside: Inside
-    syntax: Sequence[Point] = ()
-    opened: int = -1
-    above: Above = NOTHING_ABOVE
+    syntax: Sequence[Point]
+    opened: int
+    above: Above
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 from chunkast.analysis import Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.costs import Costs
-from chunkast.cutting.fill import fill
+from chunkast.cutting.fill import Filling
 from chunkast.cutting.joining import Edges, joined
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Bodies, Piece
@@ -62,7 +62,8 @@ class Cutter:
                 continue
             if self._config.packing == "fill":
                 units = self._bodies.between(start, end)
-                pieces += fill(self._config, units, self._costs, self.sections, self.overlap)
+                filling = Filling(self._config, units, self._costs, self.sections, self.overlap)
+                pieces += filling.pieces()
             else:
                 pieces += starmap(Piece, pairwise([start, *self._section(root)]))
         return pieces

@@ -1,7 +1,7 @@
 """The units that chunks are packed from, and the positions between them.
 
 Unit ``i`` is ``text[pos[i]:pos[i + 1]]``: a leaf, a protected region, or a part of a block over
-budget. ``(i, j)`` means the units from ``i`` up to, but not including, ``j``.
+budget.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Bodies:
         apart = {structure.headings.run_at(start): start for start, _ in costs.apart}
         if regions or structure.complete:
             points = structure.points
-            if structure.extended:
+            if structure.analysis.extended:
                 points = _with_region_edges(structure, whole, points)
                 points = list(_outside_inline(structure, costs, whole, points))
             self._extended = points
@@ -208,7 +208,7 @@ def _divided(
     A unit has to fit together with the headings right above it, and its first sentence together
     with the last sentence of a lead-in. The positions are not sorted.
     """
-    budget, first = costs.budget, points[0].pos
+    first = points[0].pos
     lead: Block | None = None
     for point, following in pairwise(points):
         yield point
@@ -219,8 +219,8 @@ def _divided(
         # A region that is not cut may end with a heading, and have others right above it.
         region = protected.start(above.first)
         above = above._replace(first=headings.above(region).start(region))
-        whole = costs.is_within(above.start(start), end, budget)
-        below = first < start and not costs.is_within(first, end, budget)
+        whole = costs.is_within(above.start(start), end)
+        below = first < start and not costs.is_within(first, end)
         cuts: list[Point] = []
         if not whole:
             cuts = divider.cuts(protected, above, start, end)
@@ -231,7 +231,7 @@ def _divided(
             for cut in divider.last_sentence(protected, lead, first, start, until):
                 yield cut
                 first = cut.pos
-            if whole and not costs.is_within(first, until, budget):
+            if whole and not costs.is_within(first, until):
                 cuts = []
         for cut in cuts:
             yield cut
