@@ -6,7 +6,7 @@ Nothing here depends on the budget. Spans are nested; the cutter keeps the outer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,17 +47,17 @@ class InlineText:
     _prose: Prose
     _spans: Sequence[InlineSpan]
 
-    def spans(self) -> Iterator[tuple[int, int, InlineSpan]]:
-        """Yield the outermost links, code spans and so on, each with its start and end."""
+    def outermost(self, fits: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
+        """Yield the span of each link, code span and so on that fits, but of none inside another."""
         source = self._prose.source
-        for span in self._spans:
-            yield source(span.start), source(span.end - 1) + 1, span
-
-    def within(self, span: InlineSpan) -> Iterator[tuple[int, int, InlineSpan]]:
-        """Yield the constructs directly inside another one."""
-        source = self._prose.source
-        for inner in span.inside:
-            yield source(inner.start), source(inner.end - 1) + 1, inner
+        spans = [(span, 0) for span in reversed(self._spans)]
+        while spans:
+            span, depth = spans.pop()
+            start, end = source(span.start), source(span.end - 1) + 1
+            if fits(start, end):
+                yield start, end
+            elif depth < MAX_NESTED:
+                spans += ((inner, depth + 1) for inner in reversed(span.inside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,7 @@ class Inside:
 
 
 class Insides:
-    """Reads the insides of the leaves of one document.
-
-    ``nested`` is the maximum depth of nested inline constructs.
-    """
-
-    nested = MAX_NESTED
+    """Reads the insides of the leaves of one document."""
 
     def __init__(self, analysis: Analysis, language: str) -> None:
         self._analysis = analysis

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
-from chunkast.text.spans import InlineSpan, SpanSet
+from chunkast.text.spans import SpanSet
 
 __all__ = ("Blocked", "blocked_in", "sentence_cuts")
 
@@ -45,13 +44,18 @@ def blocked_in(
         first, last = tag
         if clusters.end(first) == first and costs.is_within(above.start(first), last):
             blocked.append((first, last))
+
+    def fits(start: int, end: int) -> bool:
+        """Return whether an inline construct fits, extended to whole grapheme clusters."""
+        first, last = clusters.start(start), clusters.end(end)
+        return not protected.crosses(first, last) and costs.is_within(above.start(first), last)
+
     sentences: set[int] = set()
     for text in _texts(structure, costs, leaf, inside):
         for pos in text.sentences:
             # If a sentence begins inside a region, a cut may fall at the region's edges instead.
             sentences |= {protected.start(pos), protected.end(pos)}
-        whole = _Whole(costs, protected, clusters, text, structure.insides.nested, above)
-        blocked.extend(whole.among(text.spans(), 0))
+        blocked.extend(text.outermost(fits))
     return Blocked(SpanSet(blocked), sorted(sentences), inside)
 
 
@@ -87,28 +91,3 @@ def _texts(structure: Structure, costs: Costs, leaf: Block, inside: Inside) -> I
             for each in insides.cells(*row):
                 if not costs.is_within(each.start, each.end):
                     yield insides.cell_text(each.text_start, each.text_end)
-
-
-@dataclass(frozen=True, slots=True)
-class _Whole:
-    """Finds the outermost inline constructs that fit the budget."""
-
-    costs: Costs
-    protected: SpanSet
-    clusters: SpanSet
-    text: InlineText
-    deepest: int
-    above: Above
-
-    def among(
-        self, spans: Iterator[tuple[int, int, InlineSpan]], depth: int
-    ) -> Iterator[tuple[int, int]]:
-        """Yield each construct that fits, or else those inside it."""
-        for start, end, span in spans:
-            # The span is extended to whole grapheme clusters.
-            first, last = self.clusters.start(start), self.clusters.end(end)
-            crosses = self.protected.crosses(first, last)
-            if not crosses and self.costs.is_within(self.above.start(first), last):
-                yield first, last
-            elif depth < self.deepest:
-                yield from self.among(self.text.within(span), depth + 1)
