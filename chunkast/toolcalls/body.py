@@ -6,6 +6,10 @@ trimmed and decoded, child elements become an object, and repeated elements beco
 and declarations are ignored. Attributes and the text between parameters are ignored too, but are
 reported. Text that contains markup but does not have a schema stays text.
 
+An element whose schema is an object may also contain the object as JSON or YAML, if it has no child
+elements. If it has other text, and its schema has one property, which is a string, the text is that
+string.
+
 An element that no schema declares is transparent: inside it, names have the same schemas as
 outside it. This is how the parameters inside a wrapper such as ``<arguments>`` are found.
 
@@ -27,7 +31,7 @@ from typing import Any, Final
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.finder import Opener
 from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
+from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed, load_json
 
 __all__ = ("Body", "BodyError", "element_calls", "parse_body", "read_body")
 
@@ -103,9 +107,11 @@ def read_body(source: str, schema: Schema) -> Body:
     Raises ``BodyError`` if the body cannot be read.
     """
     reader = _BodyReader(source, schema)
-    members = _grouped(reader.read())
+    members = reader.read()
     if len(members) == 1 and schema.properties:
         [(name, inside)] = members.items()
+        if isinstance(inside, str) and name not in schema.properties:
+            inside = _object_in(inside, schema) or inside
         wraps = isinstance(inside, dict) and schema.properties.keys() & inside.keys()
         if name not in schema.properties and wraps:
             members = inside
@@ -130,8 +136,8 @@ class _BodyReader:
         self.places: dict[str, tuple[int, int]] = {}
         self.dropped: list[tuple[str, str, tuple[int, int]]] = []
 
-    def read(self) -> list[tuple[str, Any]]:
-        """Return the name and value of each outermost element."""
+    def read(self) -> dict[str, Any]:
+        """Return the value of each outermost element by name, or the object in the text."""
         source, pos = self.source, 0
         while (at := source.find("<", pos)) >= 0:
             self.text(pos, at)
@@ -142,8 +148,19 @@ class _BodyReader:
             raise BodyError(
                 f"<{_shown(element.name)}>, with its content from {element.start} on, is not closed"
             )
-        self.drop(self.open[0].spans)
-        return self.open[0].children
+        [body] = self.open
+        whole = None if body.children else self.whole("".join(body.text))
+        if whole is None:
+            self.drop(body.spans)
+        return _grouped(body.children) if whole is None else whole
+
+    def whole(self, text: str) -> dict[str, Any] | None:
+        """Return the arguments in a body without elements, or ``None`` if it has none."""
+        found, names = _object_in(text, self.parameters), [*self.parameters.properties]
+        if found is None and len(names) == 1 and text.strip(WHITE_SPACE):
+            known = self.parameters.property(names[0])
+            found = {names[0]: text} if known and known.kind == "string" else None
+        return found
 
     def text(self, start: int, end: int) -> None:
         """Add the text in ``[start, end)`` to the innermost open element."""
@@ -255,9 +272,12 @@ class _BodyReader:
             self.places[element.name] = element.start, pos
 
     def value(self, element: _Element, end: int) -> Any:
-        text = "".join(element.text).strip(WHITE_SPACE)
+        written = "".join(element.text)
+        text = written.strip(WHITE_SPACE)
         if not element.children:
-            return text
+            schema = element.schema
+            found = _object_in(written, schema) if schema and schema.kind == "object" else None
+            return text if found is None else found
         members = _grouped(element.children)
         kind = element.schema and element.schema.kind
         declared = element.members.properties.keys() if element.members else frozenset[str]()
@@ -270,6 +290,21 @@ class _BodyReader:
             return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
         self.drop(element.spans)
         return members if items is None or kind is not None else items
+
+
+def _object_in(text: str, schema: Schema) -> dict[str, Any] | None:
+    """Return the object that is the text of an element, as JSON or YAML, or ``None``."""
+    if schema.kind not in (None, "object"):
+        return None
+    try:
+        value = load_json(text)
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value
+    from chunkast.toolcalls.yaml_body import read_yaml
+
+    return read_yaml(text, schema)
 
 
 def _members_of(schema: Schema) -> Schema | None:

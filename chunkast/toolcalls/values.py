@@ -226,7 +226,7 @@ def too_deep(text: str, limit: int = MAX_DEPTH) -> bool:
     for match in _JSON_BRACKET.finditer(text):
         first = text[match.start()]
         if first != '"':
-            depth += 1 if first in "[{" else -1
+            depth = depth + 1 if first in "[{" else max(0, depth - 1)
             if depth > limit:
                 return True
     return False

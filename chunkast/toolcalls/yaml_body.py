@@ -1,0 +1,79 @@
+"""Read an object that is written as YAML, such as the text of an element without child elements.
+
+The schema decides the type of each value. Without one, true, false, null, numbers and JSON are
+read; everything else is text, such as a date or ``yes``. Aliases are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import yaml
+
+from chunkast.toolcalls.json_schema import Schema
+from chunkast.toolcalls.values import MAX_DEPTH, guessed, too_deep
+
+__all__ = ("read_yaml",)
+
+# A longer text is not read. A member begins with its name, in quotes or not, and a colon.
+_MOST_READ: Final = 100_000
+_MEMBER: Final = re.compile(
+    r"^[ \t]*[\"']?([^\s\"':][^\n\"':]*?)[\"']?[ \t]*:(?=\s|\Z)", re.MULTILINE
+)
+_NULLS: Final = ("", "~", "null")
+_SWITCHES: Final = {"yes": True, "on": True, "no": False, "off": False}
+
+
+class _Loader(yaml.SafeLoader):
+    """A loader of nodes that refuses aliases and deep nesting."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent) or self.depth >= MAX_DEPTH:
+            raise yaml.YAMLError("an alias, or nested too deep")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def read_yaml(text: str, schema: Schema) -> dict[str, Any] | None:
+    """Return the object in ``text``; ``None`` if there is none, or no line has a property."""
+    names = {match[1] for match in _MEMBER.finditer(text)}
+    # A quote in plain text begins no string.
+    if (
+        not names & schema.properties.keys()
+        or len(text) > _MOST_READ
+        or too_deep(text.replace('"', ""))
+    ):
+        return None
+    try:
+        value = _value(yaml.compose(text, _Loader), schema)
+    except (yaml.YAMLError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _value(node: Any, schema: Schema | None) -> Any:
+    """Return the value of ``node``; raise ``ValueError`` for a name that is no text or repeated."""
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, schema and schema.items) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        names = [key.value for key, _ in node.value]
+        if len({name for name in names if isinstance(name, str)}) < len(names):
+            raise ValueError("a name is a list or an object, or comes twice")
+        values = (value for _, value in node.value)
+        return {
+            name: _value(value, schema and schema.property(name))
+            for name, value in zip(names, values, strict=True)
+        }
+    text = node.value
+    if node.style is not None or (schema and schema.kind == "string"):
+        return text
+    if text in _NULLS:
+        return None
+    if schema and schema.kind == "boolean":
+        return _SWITCHES.get(text.lower(), text)
+    return guessed(text)
