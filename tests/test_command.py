@@ -696,7 +696,8 @@ def test_toolcalls(tmp_path: Path) -> None:
         (None, None, ".\n"),
     ]
     assert list(parts[0]) == ["type", "text", "start_index", "end_index"]
-    assert list(parts[1]) == ["type", "name", "arguments", "start_index", "end_index", "problems"]
+    fields = ["type", "name", "arguments", "start_index", "end_index", "problems", "id"]
+    assert list(parts[1]) == fields
     assert (parts[1]["start_index"], parts[-1]["end_index"]) == (12, len(CALLS))
     [note] = done.stderr.decode().splitlines()
     assert note == (

@@ -29,6 +29,7 @@ from chunkast.toolcalls import (
     protocol_table,
     tools_from_json,
 )
+from tests.tables import cases
 from tests.test_toolcalls import check_tiling, joined
 
 FIXTURE: Final = json.loads(Path("fixtures/tool_calls.json").read_text(encoding="utf-8"))
@@ -140,6 +141,18 @@ def test_a_schema_that_cannot_be_used_is_a_problem(schema: Any) -> None:
     assert call.arguments == {"x": "text"}
     [problem] = call.problems
     assert problem.what.startswith("its schema cannot be used: ")
+
+
+@cases("tool_calls", "ids")
+def test_ids(text: str, ids: list[str | None]) -> None:
+    for parts in (
+        parse_tool_calls(text, TOOLS, protocols="auto"),
+        by_character(text, protocols="auto"),
+    ):
+        calls = [part.to_dict() for part in parts if isinstance(part, ToolCall)]
+        assert [call["id"] for call in calls] == ids
+        fields = ["name", "arguments", "raw", "start_index", "end_index", "problems", "id"]
+        assert [*json.loads(json.dumps(calls[0]))] == fields
 
 
 # Deltas

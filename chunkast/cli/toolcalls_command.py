@@ -69,4 +69,4 @@ def _plain(part: Part) -> dict[str, Any]:
         return {"type": "text", "text": part.text, **place}
     problems = [{"path": p.path, "what": p.what, "where": p.where} for p in part.problems]
     call = {"type": "tool-call", "name": part.name, "arguments": part.arguments}
-    return {**call, **place, "problems": problems}
+    return {**call, **place, "problems": problems, "id": part.id}

@@ -63,12 +63,13 @@ class Body:
 
     ``places`` maps the name of each outermost element to the span of its content. ``dropped`` lists
     the pieces of dropped content, each with the path of its element, its kind ("text" or
-    "attributes") and its span.
+    "attributes") and its span. ``id`` is the id of the call, if it is in the body.
     """
 
     arguments: dict[str, Any]
     places: dict[str, tuple[int, int]]
     dropped: list[tuple[str, str, tuple[int, int]]]
+    id: str | None = None
 
 
 @dataclass(slots=True)

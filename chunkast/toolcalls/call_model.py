@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from chunkast.errors import ConfigError
@@ -89,6 +89,7 @@ class ToolCall:
     end_index: the character index at which the call ends, exclusive.
     problems: content that is not part of any argument, arguments that do not fit the JSON Schema,
         and repairs of broken tags. Problems are only reported; they do not change the arguments.
+    id: the id that the model gave the call, or ``None``.
     """
 
     name: str
@@ -97,6 +98,11 @@ class ToolCall:
     start_index: int
     end_index: int
     problems: tuple[ToolProblem, ...] = ()
+    id: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, with problems as dictionaries, for ``json.dumps``."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

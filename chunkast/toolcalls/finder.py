@@ -36,10 +36,11 @@ _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})(?!<[/|｜])[^\n]{0,200}(?=\n)"
 _VAGUE: Final = ("json", "harmony")
 # The first characters of an opener, a sign or a fence. They are faster to find.
 _EDGE: Final = re.compile(r"[<\[{]")
-_EDGE_OR_LINE: Final = re.compile(r"[<\[{\n](?:(?<!\n)| {0,3}(?:[`~]|\Z))")
+_EDGE_OR_LINE: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)|<|\[|\{")
+_EDGE_OR_TO: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)|<|\[|\{|=(?<=[ \n]to=)")
+# Text at the end that may be the beginning of " to=".
+_CUT_TO: Final = ("\n", "\nt", "\nto", " ", " t", " to")
 _LINE_EDGE: Final = re.compile(r"\n {0,3}[`~]")
-# The first characters of a row's opener, by the first character of its sign.
-_BEGINNINGS: Final = {"<": "<", "[": "[<", "{": "{[\n"}
 # Text at the end of a fragment that may be part of a mark.
 _CUT_TAG: Final = r"<[^<>]{0,700}\Z"
 _CUT_SECTION: Final = r"\]{1,2}\Z|\[[A-Z_]{0,11}\Z|<arg_key>[^<>]{0,256}(?:<[^<>]{0,9}(?:>\s{0,40}(?:<[^<>]{0,10})?)?)?\Z"
@@ -58,13 +59,14 @@ _PYTHON: Final = r"\\.|[\"'{}\[\]()]"
 class Opener:
     """Text at ``[start, end)`` that may begin a call, whose body begins at ``body``.
 
-    ``name`` is the tool's name, if the opener contains it. ``is_fenced`` is true if it begins with
+    ``name`` is the tool's name, and ``id`` the call's, if the opener contains them. ``is_fenced`` is true if it begins with
     a fence that may contain only the call. ``reading`` reads the value at ``key``, or ``None`` if
     that has ended; the first one was at ``begin``. ``stop`` is the end of the call so far.
     """
 
     protocol: Protocol
     name: str
+    id: str | None
     start: int
     end: int
     body: int
@@ -210,9 +212,15 @@ class CallFinder:
             )
             edge = edge or patterns.edge.search(text, max(at, lead))
             if edge is None:
-                return len(text)
-            at = edge.start()
+                is_cut = patterns.has_to and not last and text.endswith(_CUT_TO)
+                return max(at, len(text.rstrip("to")) - 1) if is_cut else len(text)
+            before, at = at, edge.start()
             search, unfinished = patterns.beginning_with(text[at], in_fence=bool(self._fence))
+            if text[at] == "=":
+                at -= 3
+                if at < before:
+                    at += 4
+                    continue
             is_near = not last and len(text) - at < _LONGEST
             if is_near and unfinished.match(text, at, partial=True):
                 return at
@@ -224,12 +232,13 @@ class CallFinder:
     def _opener(self, row: Protocol, found: Any, base: int) -> Opener:
         groups, end = found.groupdict(), base + found.end()
         body = end if groups.get("body") is None else base + found.start("body")
-        is_fenced = found[0].startswith("\n")
-        start = base + found.start() + is_fenced
+        is_line = found[0].startswith("\n")
+        start = base + found.start() + is_line
         if row not in self._on and body > start:
             end = body  # its bracket may begin a call too
         end, name = min(end, self.text.end), groups.get("name") or ""
-        return Opener(row, name, start, end, body, is_fenced)
+        is_fenced = is_line and row.name == "json"
+        return Opener(row, name, groups.get("id"), start, end, body, is_fenced)
 
     def _reason(self, opener: Opener, start: int) -> str | None:
         """Return the reason why an opener is text, "" if that is not reported, or ``None``."""
@@ -288,10 +297,13 @@ class _Patterns:
             group = f"row{len(self.rows)}"
             self.rows[group] = row
             opener = (row.opener if row in on else row.looks or row.opener).replace(NAMES, name)
-            self._parts.append((_BEGINNINGS[row.sign[0]], row, f"(?P<{group}>{opener})"))
+            self._parts.append((row.begins, row, f"(?P<{group}>{opener})"))
         self.kinds = (*self.rows, "fence", "sign")
         self.has_fences = any(row.kind != "elements" for row in on)
         self.edge = _EDGE_OR_LINE if self.has_fences else _EDGE
+        self.has_to = any("=" in row.begins for row in on)
+        if self.has_to:
+            self.edge = _EDGE_OR_TO
         self.fence = re.compile(f"(?P<fence>{_FENCE})")
         if self.has_fences:
             self._parts.append(("\n", None, self.fence.pattern))

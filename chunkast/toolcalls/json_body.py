@@ -102,7 +102,7 @@ def _name_of(source: str, protocol: Protocol, names: Collection[str]) -> str:
         name = match[1] if match else ""
         is_call = name in names and any(key in text for key in ARGUMENT_KEYS)
     else:
-        call, arguments, others = members_of(value)
+        call, arguments, _, others = members_of(value)
         name = str(call or "")
         is_call = arguments is not None and not others and not _is_schema(arguments)
     return name if protocol.name != "json" or (is_call and name in names) else ""
@@ -112,10 +112,10 @@ def _is_schema(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("properties"), dict)
 
 
-def members_of(value: Any) -> tuple[Any, Any, list[str]]:
-    """Return the name and the arguments of a call, and the names of its other members."""
+def members_of(value: Any) -> tuple[Any, Any, str | None, list[str]]:
+    """Return the name, the arguments and the id of a call, and the names of its other members."""
     if not isinstance(value, dict):
-        return None, None, []
+        return None, None, None, []
     inside = value.get("function")
     outer = [name for name in value if name not in _OTHER_KEYS and name != "function"]
     if not isinstance(inside, dict):
@@ -123,7 +123,9 @@ def members_of(value: Any) -> tuple[Any, Any, list[str]]:
     name = next((inside[key] for key in _NAME_KEYS if key in inside), None)
     arguments = next((inside[key] for key in ARGUMENT_KEYS if key in inside), None)
     known = {*_NAME_KEYS, *ARGUMENT_KEYS, *_OTHER_KEYS}
-    return name, arguments, outer + [member for member in inside if member not in known]
+    others = outer + [member for member in inside if member not in known]
+    ids = (each.get("id") for each in (value, inside))
+    return name, arguments, next((each for each in ids if isinstance(each, str)), None), others
 
 
 def read_json(source: str, schema: Schema, opener: Opener) -> Body:
@@ -140,9 +142,11 @@ def read_json(source: str, schema: Schema, opener: Opener) -> Body:
     except ValueError as error:
         raise BodyError(f"it is not JSON: {error}") from None
     others: list[str] = []
+    call_id = opener.id
     if not opener.name:
-        _, value, others = members_of(value)
+        _, value, call_id, others = members_of(value)
         value = {} if value is None else value
     if not isinstance(value, dict):
         raise BodyError(f"the arguments are {type(value).__name__}; they must be an object")
-    return Body(coerced(value, schema, 0), {}, [(name, "a member", (0, 0)) for name in others])
+    dropped = [(name, "a member", (0, 0)) for name in others]
+    return Body(coerced(value, schema, 0), {}, dropped, call_id)

@@ -46,11 +46,11 @@ def _escaped_breaks(text: str) -> str:
 
 
 def _decoded_arguments(text: str) -> str:
-    name, arguments, _ = members_of(load_json(text))
+    name, arguments, call_id, _ = members_of(load_json(text))
     inside = load_json(arguments) if isinstance(arguments, str) else None
     if not isinstance(inside, dict):
         return text
-    return json.dumps({"name": name, "arguments": inside}, ensure_ascii=False)
+    return json.dumps({"id": call_id, "name": name, "arguments": inside}, ensure_ascii=False)
 
 
 def _repaired_json(text: str) -> str:

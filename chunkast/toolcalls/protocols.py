@@ -31,7 +31,7 @@ NAMES: Final = "%NAMES%"
 _BLANK: Final = f"[{WHITE_SPACE}]{{0,200}}"
 _SPACE: Final = r"\s{0,40}"
 _NAME: Final = r"[^\s<>\"'=/{}\[\]]{1,256}"
-_TO: Final = rf"\s{{1,9}}to=(?:functions\.)?(?P<name>{_NAME})"
+_TO: Final = rf"to=(?:functions\.)?(?P<name>{_NAME})"
 _KEY: Final = r"[^<>\"]{1,256}?"
 _PREFIX: Final = r"(?:[\w.-]{1,40}:|[｜|]{1,2}DSML[｜|]{1,2})?"
 _CHANNEL: Final = r"<\|channel\|>(?:commentary|analysis)"
@@ -45,9 +45,10 @@ class Protocol:
     name: the name of the protocol.
     kind: how its bodies are read.
     opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
-        name) and ``body``. The opener of a JSON body ends with the body's first bracket, or with
+        name), ``id`` (if it contains the call's) and ``body``. The opener of a JSON body ends with the body's first bracket, or with
         the closing tag of a call without arguments.
     sign: matches a part of everything that ``opener`` matches; it begins with a plain character.
+    begins: the characters with which ``opener`` may begin; "=" is " to=".
     looks: matches what looks like a call when the protocol is not switched on, if not ``opener``.
     marks: matches a tag inside a body of tags.
     tail: matches one thing that belongs to a call and follows its body: a tag, after which it is
@@ -61,6 +62,7 @@ class Protocol:
     kind: Literal["elements", "tagged", "json", "python"]
     opener: str
     sign: str
+    begins: str = "<"
     looks: str = ""
     marks: str = ""
     tail: str = ""
@@ -73,6 +75,13 @@ def _marks(parameter: str, value_end: str, call_end: str) -> str:
         rf"(?P<parameter>{parameter})|(?P<value_end>{value_end})|(?P<call_end>{call_end})"
         r"|(?P<cdata><!\[CDATA\[)|(?P<cdata_end>\]\]>)"
     )
+
+
+def _member(names: str) -> str:
+    """Return a pattern for the first member of a call in JSON, with its id and index before it."""
+    value = r"(?:[\"'][^\"'\n]{0,99}[\"']|[0-9]{1,9})"
+    before = rf"[\"'](?:id|index)[\"']{_SPACE}:{_SPACE}{value}{_SPACE},{_SPACE}"
+    return rf"{_SPACE}(?:{before}){{0,2}}[\"'](?:{names})[\"']"
 
 
 def _quoted(group: str, text: str) -> str:
@@ -142,9 +151,10 @@ _ROWS: Final = (
     Protocol(
         "mistral",
         "json",
-        rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\]\w{{1,64}})?"
+        rf"\[TOOL_CALLS\]{_SPACE}(?:(?P<name>{_NAME}){_SPACE}(?:\[CALL_ID\](?P<id>\w{{1,64}}))?"
         rf"(?:\[ARGS\])?{_SPACE})?(?P<body>)(?:\{{|\[(?={_SPACE}\{{))",
         r"[TOOL_CALLS\]",
+        begins="[",
     ),
     Protocol(
         "llama",
@@ -174,6 +184,7 @@ _ROWS: Final = (
         rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!\\])(?P<body>)"
         rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
         rf"[{_SPACE}{NAMES}\(",
+        begins="[<",
         tail=rf"{_SPACE}<\|python_end\|>",
     ),
     Protocol(
@@ -191,7 +202,8 @@ _ROWS: Final = (
         "kimi",
         "json",
         rf"(?:<\|tool_calls?_section_begin\|>{_SPACE})?<\|tool_call_begin\|>{_SPACE}"
-        rf"(?:functions\.)?(?P<name>{_NAME}?)(?::\d{{1,9}})?{_SPACE}"
+        rf"(?:(?P<id>(?:functions\.)?(?P<name>{_NAME}?):\d{{1,9}})|(?:functions\.)?(?P<name>{_NAME}?))"
+        rf"{_SPACE}"
         rf"<\|tool_call_argument_begin\|>{_SPACE}(?P<body>)(?:\{{|<\|tool_call_end\|>)",
         r"<\|tool_call_begin\|>",
         tail=rf"{_SPACE}<\|tool_calls?(?:_section)?_end\|>",
@@ -200,10 +212,12 @@ _ROWS: Final = (
     Protocol(
         "harmony",
         "json",
-        rf"(?:<\|start\|>assistant{_TO}{_CHANNEL}|(?:<\|start\|>assistant)?{_CHANNEL}{_TO})"
+        rf"(?:(?:<\|start\|>assistant\s{{1,9}}|[ \n]){_TO}{_CHANNEL}"
+        rf"|(?:<\|start\|>assistant)?{_CHANNEL}\s{{1,9}}{_TO})"
         rf"{_SPACE}(?:<\|constrain\|>)?{_SPACE}(?:json|code)?{_SPACE}<\|message\|>{_SPACE}"
         r"(?P<body>)(?:\{|<\|call\|>)",
         r"<\|channel\|>",
+        begins="<=",
         tail=rf"{_SPACE}<\|call\|>",
         closers=("<|call|>",),
         is_lenient=True,
@@ -212,9 +226,10 @@ _ROWS: Final = (
         "json",
         "json",
         rf"(?:\n {{0,3}}```\w{{0,20}}[ \t]{{0,9}}\n{_SPACE}|(?<![\w`\"'\\:,\[{{]))"
-        rf"(?P<body>)(?:\[(?={_SPACE}\{{{_SPACE}[\"'](?:name|type|function)[\"'])"
-        rf"|\{{(?={_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']))",
-        rf"{{{_SPACE}[\"'](?:name|type|function|arguments|parameters)[\"']",
+        rf"(?P<body>)(?:\[(?={_SPACE}\{{{_member('name|type|function')})"
+        rf"|\{{(?={_member('name|type|function|arguments|parameters')}))",
+        rf"{{{_member('name|type|function|arguments|parameters')}",
+        begins="{[\n",
         looks=rf"\{{\s{{0,9}}\"name\"\s{{0,9}}:\s{{0,9}}\"{NAMES}\"\s{{0,9}},\s{{0,9}}\"(?:arguments|parameters)\"",
         tail=r"\s{0,99}\n {0,3}```[ \t]{0,99}(?=\n)",
     ),

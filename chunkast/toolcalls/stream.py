@@ -247,7 +247,7 @@ class ToolCallStream(Generic[P]):
                 self._report(problem)
             if not self._strict or not problems:
                 where = text.start_index, text.end_index
-                return ToolCall(call.name, arguments, text.text, *where, problems)
+                return ToolCall(call.name, arguments, text.text, *where, problems, call.body.id)
             why = "it has problems"
         elif draft.notes and kind != "elements":
             why = f"{why}; {'; '.join(draft.notes)}"
