@@ -75,7 +75,7 @@ def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
 
 def test_every_protocol_has_shapes() -> None:
     assert {shape["protocol"] for shape in SHAPES} == PROTOCOLS.keys()
-    assert len(SHAPES) >= 146
+    assert len(SHAPES) >= 166
 
 
 def test_the_table_has_a_row_for_each_form() -> None:
@@ -247,6 +247,17 @@ def test_deltas_are_of_the_member_with_the_arguments(members: str, deltas: str) 
     assert calls == (f'{{"city": "{deltas}"}}' if deltas else "") + "{}"
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s['protocol']}: {s['shape']}")
+def test_a_complete_call_is_kept_before_one_that_is_cut_off(shape: dict[str, Any]) -> None:
+    text, calls = shape["text"], [part for part in shape["parts"] if isinstance(part, dict)]
+    first = text.index(calls[0]["raw"]) + len(calls[0]["raw"]) if calls else len(text)
+    for end in range(first, len(text)):
+        parts = plain(parse_tool_calls(text[:end], TOOLS, protocols=(shape["protocol"],)))
+        found = [part["arguments"] for part in parts if isinstance(part, dict)]
+        # A list in Python that only lacks its last bracket is no list.
+        assert found[:1] == [calls[0]["arguments"]] or text[:end].endswith(")")
+
+
 @pytest.mark.parametrize("more", [0, 9, 90])
 def test_a_call_ends_at_its_last_bracket(more: int) -> None:
     text = '{"name": "write", "arguments": {"text": "x < y"}}'
@@ -259,7 +270,7 @@ def test_a_call_ends_at_its_last_bracket(more: int) -> None:
 
 @pytest.mark.parametrize("more", ["", " <|python_tag|>"])
 def test_a_sign_in_an_earlier_string_hides_no_closing_tag(more: str) -> None:
-    text = '<tool_call>{"name": "now" "arguments": {"": "<tool_call>"o"</tool_call>'
+    text = '<tool_call>{"name": "now" "arguments": {"": "<tool_call>"o"}}</tool_call>'
     call = parse_tool_calls(f"{text} x{more}", TOOLS, protocols="auto")[0]
     assert isinstance(call, ToolCall)
     assert call.raw == text

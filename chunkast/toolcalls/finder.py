@@ -52,7 +52,7 @@ _CUT_BRACKET: Final = (
 _BLANK: Final = f"[{WHITE_SPACE}]{{0,200}}"
 _OPEN_FENCE: Final = r"\n {0,3}```\w{0,20}[ \t]{0,9}\n\s{0,40}(?=[{\[])"
 _JSON: Final = r"\\.|[\"{}\[\]]"
-_PYTHON: Final = r"\\.|[\"'{}\[\]()]"
+_PYTHON: Final = r"\\.|[\"'{}\[\](),]"
 
 
 @dataclass(slots=True)
@@ -132,6 +132,10 @@ class CallFinder:
             if 0 < end <= opener.start + self._max:
                 yield from text.take(opener.start)
                 yield from ((opener, part) for part in text.take(end))
+                if opener.key is not None:
+                    yield _problem(
+                        end, end, "the next call in the list or tag stays text, as it has no end"
+                    )
                 self._at = end
                 continue
             self._at = opener.end
@@ -152,11 +156,11 @@ class CallFinder:
         limit = min(self.text.stop, opener.start + self._max)
         while True:
             if opener.key is not None:
-                end = opener.reading.end(opener.key, self.text, int(limit), over=over)
+                end = opener.reading.end(opener.key, int(limit), over=over)
                 if end is None and not over:
                     return None
                 if end is None or end < 0:
-                    return opener.stop or end or -2  # without a value that is cut off
+                    return self._complete(opener) or end or -2
                 opener.stop, opener.key = end, None
             if tail is None or (row.name == "json" and not opener.is_fenced):
                 return opener.stop
@@ -172,6 +176,12 @@ class CallFinder:
             opener.stop = base + found.end()
             if not found[0].endswith(">"):
                 return opener.stop
+
+    def _complete(self, opener: Opener) -> int:
+        """Return the end of the calls before the one that is cut off, or 0."""
+        if opener.stop or opener.is_fenced:
+            return opener.stop
+        return opener.reading.complete(opener.key)  # type: ignore[no-any-return]
 
     def _search(self, *, last: bool) -> Iterator[ToolProblem]:
         """Find the next opener of a call, and yield a problem for what only looks like one."""
@@ -273,7 +283,7 @@ class CallFinder:
         readings[:] = [reading for reading in readings if reading.position > opener.key]
         opener.reading = next((r for r in readings if r.contains(opener.key)), None)
         if opener.reading is None:
-            opener.reading = self._patterns.reading(row, opener.key)
+            opener.reading = self._patterns.reading(row, self.text, opener.key)
             readings.append(opener.reading)
         opener.reading.closers = row.closers
 
@@ -345,13 +355,13 @@ class _Patterns:
             self._compiled[char, in_fence] = _compiled(parts), _compiled(f"(?:{parts})(?!)")
         return self._compiled[char, in_fence]
 
-    def reading(self, row: Protocol, start: int) -> Reading:
+    def reading(self, row: Protocol, text: KeptText, start: int) -> Reading:
         marks = re.compile(self._marks[row if row.kind == "tagged" else row.kind], re.DOTALL)
         if row.kind == "tagged":
-            return Tagged(marks, start, steps=LENIENT if row.is_lenient else STRICT)
+            return Tagged(text, marks, start, steps=LENIENT if row.is_lenient else STRICT)
         if row.kind == "elements":
-            return Elements(marks, start)
-        return Brackets(marks, start, quotes="\"'" if row.kind == "python" else '"')
+            return Elements(text, marks, start)
+        return Brackets(text, marks, start, quotes="\"'" if row.kind == "python" else '"')
 
 
 def _marks(**groups: str) -> str:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final
 
 from chunkast.errors import MissingPackageError
 from chunkast.heuristics import Heuristic, Patch, Phase, Pipeline
+from chunkast.toolcalls.call_model import Tool
 from chunkast.toolcalls.json_body import is_closed, members_of, split_tail
+from chunkast.toolcalls.json_schema import Schema
+from chunkast.toolcalls.problems import all_problems
 from chunkast.toolcalls.protocols import Protocol
 from chunkast.toolcalls.repairs import (
     REPAIR_AGAINST_SCHEMA,
@@ -24,7 +28,7 @@ from chunkast.toolcalls.repairs import (
     default_pipeline,
 )
 from chunkast.toolcalls.tagged_body import closed_tags
-from chunkast.toolcalls.values import load_json, too_deep
+from chunkast.toolcalls.values import coerced, load_json, too_deep
 
 __all__ = ("pipeline_of",)
 
@@ -37,30 +41,36 @@ _STRING_OR_COMMENT: Final = re.compile(
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
-def _without_fence(text: str) -> str:
-    return _FENCE.sub("", text, count=1)
+def _without_fence(text: str, _: Tool) -> str:
+    fence = _FENCE.match(text)
+    return text[fence.end() :] if fence else text
 
 
-def _escaped_breaks(text: str) -> str:
+def _escaped_breaks(text: str, _: Tool) -> str:
     return json.dumps(load_json(text, strict=False), ensure_ascii=False)
 
 
-def _decoded_arguments(text: str) -> str:
-    name, arguments, call_id, _ = members_of(load_json(text))
+def _decoded_arguments(text: str, _tool: Tool) -> str:
+    name, arguments, call_id, *_ = members_of(load_json(text))
     inside = load_json(arguments) if isinstance(arguments, str) else None
     if not isinstance(inside, dict):
         return text
     return json.dumps({"id": call_id, "name": name, "arguments": inside}, ensure_ascii=False)
 
 
-def _repaired_json(text: str) -> str:
+def _repaired_json(text: str, tool: Tool) -> str:
+    with suppress(ValueError):
+        load_json(text)
+        return text
     from json_repair import repair_json
 
     if len(text) > _MOST_REPAIRED or too_deep(text):
         return text
     repaired = str(repair_json(text, ensure_ascii=False))
+    bare = _STRING_OR_COMMENT.sub("", text)
     kept = (text, _STRING_OR_COMMENT.sub(lambda m: m[1] or "", text))
-    return repaired if _letters(repaired) in map(_letters, kept) else text
+    is_same = _letters(repaired) in map(_letters, kept)
+    return repaired if is_same and ('"' not in bare or _fits(repaired, bare, tool)) else text
 
 
 def _letters(text: str) -> str:
@@ -68,36 +78,41 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _is_open(text: str) -> bool:
-    return any(text.count(a) != text.count(b) for a, b in ("{}", "[]"))
+def _fits(repaired: str, bare: str, tool: Tool) -> bool:
+    """Return whether a string whose quote is missing can only end before the last brackets.
+
+    ``bare`` is the call without its complete strings. All brackets in it have to be closed, and the
+    ``repaired`` arguments have to fit the schema.
+    """
+    if any(bare.count(a) > bare.count(b) for a, b in ("{}", "[]")):
+        return False
+    value = load_json(repaired)
+    name, arguments, *_ = members_of(value)
+    arguments = arguments if name == tool.name and isinstance(arguments, dict) else value
+    schema = Schema(tool.json_schema)
+    if not isinstance(arguments, dict) or arguments.keys() - (schema.properties or arguments):
+        return False
+    return not [*all_problems(coerced(arguments, schema, 0), schema)]
 
 
-# The id and phase of each repair, a sign of its fault in the JSON without strings, and the repair.
-_Row = tuple[str, Phase, Callable[[str], object], Callable[[str], str]]
+# The id and phase of each repair of JSON, and the repair.
+_Row = tuple[str, Phase, Callable[[str, Tool], str]]
 _ROWS: Final[tuple[_Row, ...]] = (
-    ("unwrap-fence", "pre-parse", _FENCE.match, _without_fence),
-    ("escape-line-breaks", "fallback-reparse", bool, _escaped_breaks),
-    ("trailing-commas", "fallback-reparse", re.compile(r",\s*[}\]]").search, _repaired_json),
-    ("single-quotes", "fallback-reparse", re.compile(r"[{\[,:]\s*'").search, _repaired_json),
-    ("json-comments", "fallback-reparse", re.compile(r"//|/\*|#").search, _repaired_json),
-    ("close-brackets", "fallback-reparse", _is_open, _repaired_json),
-    ("decode-arguments", "fallback-reparse", bool, _decoded_arguments),
+    ("unwrap-fence", "pre-parse", _without_fence),
+    ("escape-line-breaks", "fallback-reparse", _escaped_breaks),
+    ("json-repair", "fallback-reparse", _repaired_json),
+    ("decode-arguments", "fallback-reparse", _decoded_arguments),
 )
 
 
-def _applies(row: _Row, draft: ToolDraft) -> bool:
-    if row[1] != "pre-parse" and not draft.errors:
-        return False
-    text = draft.source[: split_tail(draft.source)]
-    return bool(row[2](_STRING_OR_COMMENT.sub(lambda m: "" if m[1] else m[0], text)))
-
-
 def _repair(row: _Row, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
-    name, phase, _, repair = row
+    name, phase, repair = row
     stop = split_tail(draft.source)
     text, tail = draft.source[:stop], draft.source[stop:]
+    if phase != "pre-parse" and not draft.errors:
+        return None
     try:
-        repaired = repair(text)
+        repaired = repair(text, draft.context)
     except ImportError:
         return Patch(notes=(str(MissingPackageError("json-repair", "toolcalls")),), stop=True)
     except (ValueError, RecursionError):
@@ -126,8 +141,5 @@ def pipeline_of(protocol: Protocol) -> ToolPipeline:
     if protocol.closers and not (protocol.kind == "json" and protocol.is_lenient):
         repairs.append(Heuristic("close-call", "pre-parse", partial(_close_call, protocol)))
     if protocol.kind == "json":
-        repairs += (
-            Heuristic(row[0], row[1], partial(_repair, row), partial(_applies, row))
-            for row in _ROWS
-        )
+        repairs += (Heuristic(row[0], row[1], partial(_repair, row)) for row in _ROWS)
     return Pipeline.of(repairs)

@@ -46,7 +46,8 @@ def python_calls(opener: Opener, text: str, _: object) -> list[tuple[int, str, s
         end = stop or len(text)
         calls.append((end, text[call.start(1) : end] if call else "", call[1] if call else ""))
     rest = "".join(text[end:].split()).removesuffix("<|python_end|>").lstrip(",")
-    if calls and is_whole and rest == "]" * text.startswith("[", first):
+    is_list = text.startswith("[", first) and opener.key is None
+    if calls and is_whole and rest == "]" * is_list:
         return [*calls[:-1], (len(text), *calls[-1][1:])]
     return [(len(text), text[first:], calls[0][2] if calls else "")]
 

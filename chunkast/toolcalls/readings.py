@@ -22,7 +22,7 @@ __all__ = ("LENIENT", "STRICT", "Brackets", "Elements", "Reading", "Tagged")
 
 @dataclass(slots=True)
 class Reading:
-    """Text that is read from one opener on.
+    """The ``text`` that is read from one opener on.
 
     ``marks`` matches tags, quotes, brackets and signs of calls; its group ``cut`` matches text at
     the end that may be part of one. ``position`` is the number of characters read. ``ends`` maps
@@ -30,12 +30,13 @@ class Reading:
     the call to be read.
     """
 
+    text: KeptText
     marks: re.Pattern[str]
     position: int
     ends: dict[int, int] = field(default_factory=dict)
     closers: tuple[str, ...] = ()
 
-    def end(self, key: int, text: KeptText, limit: int, *, over: bool) -> int | None:
+    def end(self, key: int, limit: int, *, over: bool) -> int | None:
         """Return the end of what begins at ``key``, if the text before ``limit`` has it.
 
         Return -1 if it turned out to be text, and ``None`` if its end is not known. If ``over`` is
@@ -43,7 +44,7 @@ class Reading:
         """
         end = self.known(key)
         if end is None and self.position < limit:
-            source, base = text.since(self.position)
+            source, base = self.text.since(self.position)
             start, self.position = self.position - base, limit
             for mark in self.marks.finditer(source, start, limit - base):
                 if mark.lastgroup == "cut":
@@ -54,7 +55,12 @@ class Reading:
                 if end is not None:
                     self.position = base + mark.end()
                     break
-        return end if end is not None or not over else self.fallback(key)
+        if end is None and over:
+            end = self.fallback(key)
+            # The text has ended if the line break after it has been read.
+            if end is None and limit > self.text.end:
+                end = self.last_end(key)
+        return end
 
     def note(self, mark: re.Match[str], start: int, end: int) -> None:
         """Record what ``mark``, at ``[start, end)``, begins and ends."""
@@ -67,6 +73,14 @@ class Reading:
     def fallback(self, key: int) -> int | None:
         """Return the end of what begins at ``key`` if nothing else comes: a closer is missing."""
         raise NotImplementedError
+
+    def last_end(self, key: int) -> int | None:  # noqa: ARG002 - only strings may lack quotes
+        """Return the end of what begins at ``key`` if the text ends with it."""
+        return None
+
+    def complete(self, key: int) -> int:  # noqa: ARG002 - only brackets are lists
+        """Return the end of the last complete call in a list that begins at ``key``, or 0."""
+        return 0
 
     def contains(self, key: int) -> bool:
         """Return whether what begins at ``key`` has been read as an opener."""
@@ -157,15 +171,23 @@ class Brackets(Reading):
     quote: str = ""
     inside: tuple[str, int] | None = None
     nested: int = 0
-    # The end of the last sign in the string that is open.
+    # The end of the last sign in the string that is open, and in any string.
     inner_sign: int = 0
-    # The end of the last closing bracket, if no quote or bracket has followed.
+    quoted_sign: int = 0
+    # The closing tag in the last string, and the end of that string. If the text after it is not
+    # JSON, the quote of the string was missing.
+    doubt: tuple[str, int, int] | None = None
+    # The end of the last closing bracket, if no quote, bracket or comma (in Python) has followed.
     last: int = 0
     # The position of the last sign of another call outside strings; it ends what is open there.
     sign: int = -1
 
     def note(self, mark: re.Match[str], start: int, end: int) -> None:
         text, kind = mark[0], mark.lastgroup
+        if self.doubt:
+            if self.text.between(self.doubt[2], end).lstrip()[0] not in ",:}]":
+                self.close(*self.doubt[:2])
+            self.doubt = None
         if self.quote:
             self.note_in_string(text, kind, end)
         elif kind == "closer":
@@ -174,28 +196,29 @@ class Brackets(Reading):
             if self.last and self.open:
                 self.ends.setdefault(self.open[-1], self.last)
             self.sign = start
-        elif text in self.quotes:
-            self.quote, self.last = text, 0
-        elif text in "{[(":
-            self.open.append(start)
-            self.opened.append(start)
-            self.last = 0
         elif text in "}])" and self.open:
             self.ends.setdefault(self.open.pop(), end)
             self.last = end
+        else:
+            self.last = 0
+            self.quote = text if text in self.quotes else ""
+            if text in "{[(":
+                self.open.append(start)
+                self.opened.append(start)
 
     def note_in_string(self, text: str, kind: str | None, end: int) -> None:
         if text == self.quote:
+            self.doubt = (*self.inside, end) if self.inside else None
             self.quote, self.inside, self.nested, self.inner_sign = "", None, 0, 0
         elif kind == "sign" and self.inside:
             self.close(*self.inside)
         elif kind == "sign":
             self.nested += 1
-            self.inner_sign = end
+            self.inner_sign = self.quoted_sign = end
         elif kind == "closer" and self.nested:
             self.nested -= 1
-        elif kind == "closer":
-            self.inside = self.inside or (text, end)
+        elif kind == "closer" and not self.inside:
+            self.inside = text, end
 
     def close(self, closer: str, end: int) -> None:
         self.closed.setdefault(closer, []).append(end)
@@ -209,7 +232,30 @@ class Brackets(Reading):
                 end = found[at]
         return -1 if end is None and key <= self.sign else end
 
+    def last_end(self, key: int) -> int | None:
+        # A string that reaches to the end lacks its quote if all brackets are closed in it.
+        if self.quote and self.quotes == '"' and not self.closers and self.quoted_sign <= key:
+            start = max(key, self.text.end - 99)
+            rest = self.text.between(start, self.text.end).rstrip()
+            return start + len(rest) if rest.endswith(("}", "]")) else None
+        return None
+
+    def complete(self, key: int) -> int:
+        if self.text.between(key, key + 1) != "[":
+            return 0
+        end, at = 0, key + 1
+        for number in range(bisect_right(self.opened, key), len(self.opened)):
+            start = self.opened[number]
+            if start < at:
+                continue
+            if start not in self.ends or self.text.between(start, start + 1) not in "{(":
+                break
+            end = at = self.ends[start]
+        return end
+
     def fallback(self, key: int) -> int | None:
+        if self.doubt and self.doubt[0] in self.closers and key < self.doubt[1]:
+            return self.doubt[1]
         if self.inside and self.inside[0] in self.closers and self.inner_sign <= key:
             return self.inside[1]
         return self.last if self.last and self.open[-1:] == [key] else None
