@@ -124,14 +124,31 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems[0].what.endswith("needs json-repair: pip install 'chunkast[toolcalls]'")
 
 
-def test_jsonschema_checks_the_other_keywords() -> None:
-    schema = {"properties": {"x": {"type": "integer", "minimum": 3}}, "required": ["x", "y"]}
-    [call] = parse_tool_calls("<n><x>1</x></n>", [Tool("n", schema)])
-    assert isinstance(call, ToolCall)
-    assert [described(problem) for problem in call.problems] == [
-        "y: is required and missing",
-        "x: 1 is less than the minimum of 3",
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_missing_jsonschema_loses_no_call(monkeypatch: pytest.MonkeyPatch, strict: bool) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "jsonschema", None)
+    problems: list[ToolProblem] = []
+    text = "<now/> <weather><days>two</days></weather> <weather/>"
+    parts = parse_tool_calls(text, TOOLS, on_problem=problems.append, strict=strict)
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    assert [(call.arguments, call.problems) for call in calls] == [
+        ({}, ()),
+        ({"days": "two"}, ()),
+        ({}, ()),
     ]
+    needs = "needs jsonschema: pip install 'chunkast[toolcalls]'"
+    assert [str(found) for found in problems] == [
+        f"tool call 'weather' at 7: no arguments are checked: {needs}"
+    ]
+
+
+@cases("tool_calls", "checks")
+def test_arguments_are_checked(schema: Any, arguments: Any, problems: list[str]) -> None:
+    text = f"<n>{json.dumps(arguments)}</n>"
+    [call] = parse_tool_calls(text, [Tool("n", schema)])
+    assert isinstance(call, ToolCall)
+    assert call.arguments == arguments
+    assert [described(problem) for problem in call.problems] == problems
 
 
 @pytest.mark.parametrize("schema", [{"$ref": "https://example.org/schema"}, {"pattern": "("}])

@@ -32,8 +32,6 @@ _LONGEST: Final = 2048
 _LEAD: Final = 512
 # A closing tag after the marks is one of a call whose JSON was in the fence.
 _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})(?!<[/|｜])[^\n]{0,200}(?=\n)"
-# The protocols whose signs are also in text without calls.
-_VAGUE: Final = ("json", "harmony")
 # The first characters of an opener, a sign or a fence. They are faster to find.
 _EDGE: Final = re.compile(r"[<\[{]")
 _EDGE_OR_LINE: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)|<|\[|\{")
@@ -201,10 +199,8 @@ class CallFinder:
                 at = opener.end - base
                 if reason:
                     yield _problem(opener.start, opener.end, reason, opener.name)
-            elif kind == "fence":
+            else:
                 self._fence = _fence_after(self._fence, found[0][1:])
-            elif not self._fence and start != self._rejected:
-                yield _problem(start, base + at, "it stays text, as nothing after it is a call")
         self._at = base + found
 
     def _match(self, text: str, base: int, at: int, *, last: bool) -> Any:
@@ -253,6 +249,8 @@ class CallFinder:
     def _reason(self, opener: Opener, start: int) -> str | None:
         """Return the reason why an opener is text, "" if that is not reported, or ``None``."""
         row, is_known = opener.protocol, not opener.name or opener.name in self._names
+        if self.text.between(start - 2, start).endswith(("`", "](")):
+            return "it stays text, as it is in inline code or a link" * (row in self._on)
         if row.name in self._off and is_known and start != self._rejected:
             self._off.discard(row.name)
             return f"it looks like a call in the protocol `{row.name}`, which is not chosen"
@@ -308,7 +306,7 @@ class _Patterns:
             self.rows[group] = row
             opener = (row.opener if row in on else row.looks or row.opener).replace(NAMES, name)
             self._parts.append((row.begins, row, f"(?P<{group}>{opener})"))
-        self.kinds = (*self.rows, "fence", "sign")
+        self.kinds = (*self.rows, "fence")
         self.has_fences = any(row.kind != "elements" for row in on)
         self.edge = _EDGE_OR_LINE if self.has_fences else _EDGE
         self.has_to = any("=" in row.begins for row in on)
@@ -319,13 +317,10 @@ class _Patterns:
             self._parts.append(("\n", None, self.fence.pattern))
         signs = {row: f"\\{row.sign.replace(NAMES, name)}" for row in (*on, *off)}
         self.sign = re.compile("|".join(dict.fromkeys(signs.values())) or "(?!)")
-        signs = {row: signs[row] for row in on if NAMES not in row.sign}
-        if lone := "|".join(sign for row, sign in signs.items() if row.name not in _VAGUE):
-            self._parts.append(("<[", None, f"(?P<sign>(?<!`)(?:{lone}))"))
         self._compiled: dict[tuple[str, bool], tuple[Any, Any]] = {}
         self.tails = {row: _compiled(row.tail) for row in on if row.tail}
         closers = dict.fromkeys(c for row in on if row.kind == "json" for c in row.closers)
-        tagged = "|".join(sign for row, sign in signs.items() if row.name != "json")
+        tagged = "|".join(signs[row] for row in on if row.is_token)
         fence = _OPEN_FENCE if any(row.name == "json" for row in on) else ""
         inner = "|".join(filter(None, (tagged, fence)))
         self._marks: dict[Any, str] = {

@@ -62,8 +62,10 @@ def _repaired_json(text: str, tool: Tool) -> str:
     with suppress(ValueError):
         load_json(text)
         return text
-    from json_repair import repair_json
-
+    try:
+        from json_repair import repair_json
+    except ImportError:
+        raise MissingPackageError("json-repair", "toolcalls") from None
     if len(text) > _MOST_REPAIRED or too_deep(text):
         return text
     repaired = str(repair_json(text, ensure_ascii=False))
@@ -92,7 +94,7 @@ def _fits(repaired: str, bare: str, tool: Tool) -> bool:
     schema = Schema(tool.json_schema)
     if not isinstance(arguments, dict) or arguments.keys() - (schema.properties or arguments):
         return False
-    return not [*all_problems(coerced(arguments, schema, 0), schema)]
+    return not all_problems(coerced(arguments, schema, 0), schema)
 
 
 # The id and phase of each repair of JSON, and the repair.
@@ -113,8 +115,8 @@ def _repair(row: _Row, draft: ToolDraft) -> Patch[dict[str, Any]] | None:
         return None
     try:
         repaired = repair(text, draft.context)
-    except ImportError:
-        return Patch(notes=(str(MissingPackageError("json-repair", "toolcalls")),), stop=True)
+    except MissingPackageError as error:
+        return Patch(notes=(str(error),), stop=True)
     except (ValueError, RecursionError):
         return None
     if repaired == text:

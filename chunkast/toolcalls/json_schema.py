@@ -43,6 +43,13 @@ class Schema:
         properties = self.resolved.get("properties")
         return properties if isinstance(properties, Mapping) else {}
 
+    @cached_property
+    def allows_null(self) -> bool:
+        """True if ``null`` is a value of any type that the schema has."""
+        is_nullable = self.resolved.get("nullable") is True
+        is_typed = "null" not in self.resolved.get("type", "null")
+        return is_nullable or not is_typed or any(one.allows_null for one in self.alternatives)
+
     def property(self, name: str) -> Schema | None:
         """Return the schema of a property, or ``None`` if the property is not declared."""
         if name not in self.properties:

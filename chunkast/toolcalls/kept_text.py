@@ -13,14 +13,14 @@ __all__ = ("KeptText",)
 class KeptText:
     """Text in the fragments in which it came, from position ``start`` to ``end``.
 
-    A line break is before the whole text, and one after it, so that all lines are alike. ``stop``
+    Line breaks are before the whole text, and one after it, so that all lines are alike. ``stop``
     is the position after the latter.
     """
 
     def __init__(self) -> None:
         self.start = self.end = self.stop = 0
-        # The joined part, with the character before it, and the fragments that came since.
-        self._joined, self._base = "\n", -1
+        # The joined part, with two characters before it, and the fragments that came since.
+        self._joined, self._base = "\n\n", -2
         self._new: list[str] = []
 
     def add(self, fragment: str, *, last: bool) -> None:
@@ -32,7 +32,7 @@ class KeptText:
     def whole(self) -> tuple[str, int]:
         """Return a text with all that is kept, and the position of its first character."""
         if self._new:
-            skipped = max(0, self.start - 1 - self._base)
+            skipped = max(0, self.start - 2 - self._base)
             self._joined = "".join((self._joined[skipped:], *self._new))
             self._base += skipped
             self._new = []

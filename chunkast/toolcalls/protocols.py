@@ -49,6 +49,7 @@ class Protocol:
         the closing tag of a call without arguments.
     sign: matches a part of everything that ``opener`` matches; it begins with a plain character.
     begins: the characters with which ``opener`` may begin; "=" is " to=".
+    is_token: whether ``sign`` is in no other text, so that it ends the call that it is in.
     looks: matches what looks like a call when the protocol is not switched on, if not ``opener``.
     marks: matches a tag inside a body of tags.
     tail: matches one thing that belongs to a call and follows its body: a tag, after which it is
@@ -63,6 +64,7 @@ class Protocol:
     opener: str
     sign: str
     begins: str = "<"
+    is_token: bool = True
     looks: str = ""
     marks: str = ""
     tail: str = ""
@@ -95,6 +97,7 @@ _ROWS: Final = (
         "elements",
         rf"<(?P<name>{NAMES})/?>",
         rf"<{NAMES}",
+        is_token=False,
         marks=rf"</{_BLANK}{NAMES}{_BLANK}>",
     ),
     Protocol(
@@ -182,9 +185,11 @@ _ROWS: Final = (
         "llama",
         "python",
         rf"(?:<\|python_start\|>{_SPACE})?(?<![\w\]`!\\])(?P<body>)"
-        rf"\[(?={_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
-        rf"[{_SPACE}{NAMES}\(",
+        rf"\[(?={_SPACE}[^\W\d][\w.]{{0,255}}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=))",
+        rf"[{_SPACE}[^\W\d][\w.]{{0,255}}\(",
         begins="[<",
+        is_token=False,
+        looks=rf"\[{_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=)",
         tail=rf"{_SPACE}<\|python_end\|>",
     ),
     Protocol(
@@ -230,6 +235,7 @@ _ROWS: Final = (
         rf"|\{{(?={_member('name|type|function|arguments|parameters')}))",
         rf"{{{_member('name|type|function|arguments|parameters')}",
         begins="{[\n",
+        is_token=False,
         looks=rf"\{{\s{{0,9}}\"name\"\s{{0,9}}:\s{{0,9}}\"{NAMES}\"\s{{0,9}},\s{{0,9}}\"(?:arguments|parameters)\"",
         tail=r"\s{0,99}\n {0,3}```[ \t]{0,99}(?=\n)",
     ),

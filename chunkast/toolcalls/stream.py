@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, overload
 
-from chunkast.errors import ChunkastError, ConfigError, check_count
+from chunkast.errors import ChunkastError, ConfigError, MissingPackageError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
 from chunkast.toolcalls.body import Body, BodyError, element_calls, read_body
@@ -166,6 +166,8 @@ class ToolCallStream(Generic[P]):
         self._reports: deque[Callable[[], object]] = deque()
         self._closed = False
         self._reading = False
+        # Whether a call was reported whose arguments could not be checked.
+        self._unchecked = False
 
     def feed(self, piece: str) -> list[P]:
         """Return the parts that are complete after ``piece``, the next fragment of the text.
@@ -242,7 +244,7 @@ class ToolCallStream(Generic[P]):
         error = draft.errors[-1] if arguments is None else None
         why = json_problem(arguments) if error is None else f"its body cannot be read: {error}"
         if why is None and arguments is not None:
-            problems = tuple(call.problems(draft))
+            problems = tuple(call.problems(draft, self._mistakes(call, arguments)))
             for problem in problems:
                 self._report(problem)
             if not self._strict or not problems:
@@ -264,6 +266,16 @@ class ToolCallStream(Generic[P]):
             }
             self._reports.append(partial(self._on_error, str(problem), metadata))
         return text
+
+    def _mistakes(self, call: _Call, arguments: dict[str, Any]) -> list[tuple[str, str]]:
+        """Return the path and the reason for each argument that does not fit the schema."""
+        try:
+            return all_problems(arguments, call.schema)
+        except MissingPackageError as error:
+            if not self._unchecked:
+                self._unchecked = True
+                self._report(call.problem(f"no arguments are checked: {error}"))
+            return []
 
     def _report(self, problem: ToolProblem) -> None:
         if self._on_problem is not None:
@@ -307,8 +319,10 @@ class _Call:
             where = offset + place[0], offset + place[1]
         return ToolProblem(self.name, path, what, where)
 
-    def problems(self, draft: ToolDraft) -> Iterator[ToolProblem]:
-        """Yield the problems in a call whose body could be read."""
+    def problems(
+        self, draft: ToolDraft, mistakes: Iterable[tuple[str, str]]
+    ) -> Iterator[ToolProblem]:
+        """Yield the problems in a call whose body could be read, the last ones of arguments."""
         repairs = ", ".join(draft.notes) if self.opener.protocol.kind != "elements" else ""
         if self.error is not None or repairs:
             by = f" by {repairs}" if repairs else ""
@@ -317,6 +331,6 @@ class _Call:
         for path, what, (start, end) in self.body.dropped:
             shown = shortened(self.read_source[start:end].strip()) if end else path
             yield self.problem(f"{what} dropped: {shown!r}", path if end else "", (start, end))
-        for path, reason in all_problems(draft.value, self.schema):
+        for path, reason in mistakes:
             argument = re.split(r"[.\[]", path, maxsplit=1)[0]
             yield self.problem(reason, path, self.body.places.get(argument))

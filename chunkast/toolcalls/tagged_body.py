@@ -16,7 +16,6 @@ from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.body import Body, BodyError
 from chunkast.toolcalls.finder import Opener
 from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.problems import schema_problems
 from chunkast.toolcalls.protocols import Protocol
 from chunkast.toolcalls.readings import LENIENT, STRICT
 from chunkast.toolcalls.values import coerced, guessed
@@ -88,8 +87,8 @@ def _value(text: str, name: str, schema: Schema, protocol: Protocol) -> Any:
     known = schema.property(name)
     if known is None:
         return guessed(text)
-    is_null = text.strip(WHITE_SPACE) == "null" and known.kind != "string"
-    return None if is_null and not [*schema_problems(None, known)] else coerced(text, known, 1)
+    is_null = text.strip(WHITE_SPACE) == "null" and known.kind != "string" and known.allows_null
+    return None if is_null else coerced(text, known, 1)
 
 
 def closed_tags(source: str, protocol: Protocol) -> str:
