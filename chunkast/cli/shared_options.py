@@ -57,9 +57,12 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
     """Return the configuration that the options specify.
 
     Raises ``ConfigError`` for a value that is not allowed, and ``UsageError`` for an invalid
-    ``--set`` or ``--tools``.
+    ``--set`` or ``--tools``, and for ``--protocol`` without tools.
     """
-    return ChunkConfig.of(config_values(options))
+    values = config_values(options)
+    if getattr(options, "protocols", None) and not values.get("tools"):
+        raise UsageError("--protocol has no effect without --tools TOOLS.json")
+    return ChunkConfig.of(values)
 
 
 def config_values(options: argparse.Namespace) -> dict[str, Any]:

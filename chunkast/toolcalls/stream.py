@@ -104,8 +104,8 @@ class ToolCallStream(Generic[P]):
         ``metadata`` are "tool_name", "tool_call" (the original text), "start_index", "end_index",
         "error" (the exception, or None) and "notes".
     on_problem: called with each :class:`ToolProblem`: the problems in calls
-        (``ToolCall.problems``), calls that could not be parsed, openers that are never closed or
-        that begin no call, and once for each other protocol in which the text seems to have a call.
+        (``ToolCall.problems``), calls that stay text, and once for each other protocol in which the
+        text seems to have a call.
     max_call_size: the maximum number of characters in a call, including its tags; None means no
         limit.
 
