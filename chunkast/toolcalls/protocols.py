@@ -189,7 +189,7 @@ _ROWS: Final = (
         rf"[{_SPACE}[^\W\d][\w.]{{0,255}}\(",
         begins="[<",
         is_token=False,
-        looks=rf"\[{_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=)",
+        looks=rf"(?<![\w\]`!\\])\[{_SPACE}{NAMES}\({_SPACE}(?:\)|\w{{1,256}}{_SPACE}=)",
         tail=rf"{_SPACE}<\|python_end\|>",
     ),
     Protocol(
