@@ -1,355 +1,226 @@
-"""Parse the body of a call, which is loose XML, into arguments.
+"""The parts that all kinds of bodies have in common.
 
-If the schema declares a value as a string, the value is the text between its tags, including white
-space and markup, with the five XML entities decoded. Everything else is read as elements: text is
-trimmed and decoded, child elements become an object, and repeated elements become a list. Comments
-and declarations are ignored. Attributes and the text between parameters are ignored too, but are
-reported. Text that contains markup but does not have a schema stays text.
-
-An element whose schema is an object may also contain the object as JSON or YAML, if it has no child
-elements. If it has other text, and its schema has one property, which is a string, the text is that
-string.
-
-An element that no schema declares is transparent: inside it, names have the same schemas as
-outside it. This is how the parameters inside a wrapper such as ``<arguments>`` are found.
-
-A second element with the name of a string parameter makes the call invalid, because either of the
-two elements may be meant. Elements inside a string do not count. If all elements with that name
-are inside objects, they belong to those objects.
-
-Elements must be closed in the right order; heuristics repair bodies in which they are not. The
-text is read once: every search starts where the previous search ended, or ends the parsing.
+A kind of body has a class whose objects read the text of calls as it arrives, to find where the
+calls end, and functions that divide that text into calls, read their arguments and repair them.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any, NamedTuple
 
-from chunkast.text.white_space import WHITE_SPACE
-from chunkast.toolcalls.finder import Opener
+from chunkast.toolcalls.call_model import Text
 from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed, load_json
+from chunkast.toolcalls.protocols import Protocol
+from chunkast.toolcalls.repairs import ToolPipeline
+from chunkast.toolcalls.xml_body import Body
 
-__all__ = ("Body", "BodyError", "element_calls", "parse_body", "read_body")
+__all__ = ("KeptText", "Kind", "Opener", "Reading", "Source", "groups", "signs")
 
-# A tag with a name or with the number of an item. An attribute contains no "<", in quotes or not,
-# so that a search stops at the next one.
-_TAG: Final = re.compile(
-    r"""<(?P<close>/?)(?P<name> [^\W\d][^\s<>/="'!?]* | :[^\s<>/="'!?]* | [0-9]+(?=/?>) )
-    (?![^\s<>/="'!?])
-    (?: [^<>"']* (?: (?:"[^"<]*"|'[^'<]*') [^<>"']* )* | [^<>]* )>""",
-    re.VERBOSE,
-)
-_TAG_BEGINNING: Final = re.compile(r"</?[A-Za-z_:]")
-_CDATA: Final = "<![CDATA["
-# The beginning and end of markup that is not read.
-_IGNORED_MARKUP: Final = (("<!--", "-->"), ("<!", ">"), ("<?", ">"))
-# The maximum number of characters of a name that a message shows.
-_MAX_SHOWN: Final = 40
-# "&amp;" is last, so that nothing is decoded twice.
-_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+# The end of a call in the text of an opener, its source and the name of its tool.
+Source = tuple[int, str, str]
 
 
-class BodyError(ValueError):
-    """The error for a body that is not well-formed XML, or whose arguments cannot be read."""
+class KeptText:
+    """Text in the fragments in which it came, from position ``start`` to ``end``.
 
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The arguments in a body, and the positions of arguments and dropped content.
-
-    ``places`` maps the name of each outermost element to the span of its content. ``dropped`` lists
-    the pieces of dropped content, each with the path of its element, its kind ("text" or
-    "attributes") and its span. ``id`` is the id of the call, if it is in the body.
+    Line breaks are before the whole text, and one after it, so that all lines are alike. ``stop``
+    is the position after the latter.
     """
 
-    arguments: dict[str, Any]
-    places: dict[str, tuple[int, int]]
-    dropped: list[tuple[str, str, tuple[int, int]]]
-    id: str | None = None
+    def __init__(self) -> None:
+        self.start = self.end = self.stop = 0
+        # The joined part, with two characters before it, and the fragments that came since.
+        self._joined, self._base = "\n\n", -2
+        self._new: list[str] = []
+
+    def add(self, fragment: str, *, last: bool) -> None:
+        self.end += len(fragment)
+        ending = "\n" * last
+        self.stop = self.end + len(ending)
+        self._new.append(fragment + ending)
+
+    def whole(self) -> tuple[str, int]:
+        """Return a text with all that is kept, and the position of its first character."""
+        if self._new:
+            skipped = max(0, self.start - 2 - self._base)
+            self._joined = "".join((self._joined[skipped:], *self._new))
+            self._base += skipped
+            self._new = []
+        return self._joined, self._base
+
+    def since(self, position: int) -> tuple[str, int]:
+        """Return a text with all that follows ``position``; fast if it is near the end."""
+        if not self._new:
+            return self._joined, self._base
+        start, pieces = self.stop, deque[str]()
+        for fragment in reversed(self._new):
+            if start <= position:
+                break
+            pieces.appendleft(fragment)
+            start -= len(fragment)
+        if start > position:
+            pieces.appendleft(self._joined[position - self._base :])
+            start = position
+        return "".join(pieces), start
+
+    def take(self, end: int) -> Iterator[Text]:
+        """Remove the text before ``end`` and yield it, unless it is empty."""
+        if end > self.start:
+            text, base = self.whole()
+            yield Text(text[self.start - base : end - base], self.start, end)
+            self.start = end
+
+    def between(self, start: int, end: int) -> str:
+        text, base = self.since(start)
+        return text[start - base : end - base]
 
 
 @dataclass(slots=True)
-class _Element:
-    """An element that is being read.
+class Opener:
+    """Text at ``[start, end)`` that may begin a call, whose body begins at ``body``.
 
-    ``schema`` is the schema of the element's value, or ``None`` if the element is not declared.
-    ``members`` is the schema that declares the elements inside it. ``start`` is the position at
-    which its content begins. ``spans`` are the positions of the pieces of text in ``text``.
+    ``name`` is the tool's name, and ``id`` the call's, if the opener contains them. ``is_fenced``
+    is true if it begins with a fence that may contain only the call. ``reading`` reads the value at
+    ``key``, or ``None`` if that has ended; the first one was at ``begin``. ``stop`` is the end of
+    the call so far.
     """
 
+    protocol: Protocol
     name: str
+    id: str | None
     start: int
-    schema: Schema | None
-    members: Schema | None
-    children: list[tuple[str, Any]] = field(default_factory=list)
-    text: list[str] = field(default_factory=list)
-    spans: list[tuple[int, int]] = field(default_factory=list)
+    end: int
+    body: int
+    is_fenced: bool
+    reading: Any = None
+    key: int | None = None
+    begin: int = 0
+    stop: int = 0
+
+    @property
+    def is_certain(self) -> bool:
+        """True if all that has been read since its beginning belongs to the call."""
+        return self.key is not None and self.reading.fallback(self.key) is None
 
 
-def element_calls(opener: Opener, text: str, _: object) -> list[tuple[int, str, str]]:
-    """Return the end, the source and the tool's name of the call in ``text``."""
-    # A closer contains no other "<"; an empty tag has no closer.
-    source = text[opener.body - opener.start : max(0, text.rfind("</"))]
-    return [(len(text), source, opener.name)]
+@dataclass(slots=True)
+class Reading:
+    """The ``text`` that is read from one opener on: the base of all kinds of bodies.
 
+    A reading goes on while text arrives. It remembers the ends of all openers inside, and which are
+    open: if the first one turns out to be text, the others are looked up, and nothing is read
+    again. Only brackets inside strings need a second reading, which takes them to be outside (in
+    Python, a third, as there are two quotes). So reading takes linear time.
 
-def parse_body(source: str, schema: Schema) -> dict[str, Any]:
-    """Return the arguments in a call's body; raise ``BodyError`` if the body cannot be read."""
-    return read_body(source, schema).arguments
-
-
-def read_body(source: str, schema: Schema) -> Body:
-    """Return the arguments in a call's body, and the positions of arguments and dropped content.
-
-    Raises ``BodyError`` if the body cannot be read.
+    ``pattern`` matches the marks of the body. ``position`` is the number of characters read.
+    ``ends`` maps the position of each opener whose end is known to that end. ``closers`` are the
+    tags that close the call to be read.
     """
-    reader = _BodyReader(source, schema)
-    members = reader.read()
-    if len(members) == 1 and schema.properties:
-        [(name, inside)] = members.items()
-        if isinstance(inside, str) and name not in schema.properties:
-            inside = _object_in(inside, schema) or inside
-        wraps = isinstance(inside, dict) and schema.properties.keys() & inside.keys()
-        if name not in schema.properties and wraps:
-            members = inside
-    arguments: dict[str, Any] = {}
-    for name, value in members.items():
-        known = schema.property(name)
-        arguments[name] = guessed(value) if known is None else coerced(value, known, 1)
-    return Body(arguments, reader.places, reader.dropped)
 
+    text: KeptText
+    pattern: re.Pattern[str]
+    position: int
+    protocol: Protocol
+    ends: dict[int, int] = field(default_factory=dict)
+    closers: tuple[str, ...] = ()
 
-class _BodyReader:
-    """Reads a body once, from beginning to end."""
+    def end(self, key: int, limit: int, *, over: bool) -> int | None:
+        """Return the end of what begins at ``key``, if the text before ``limit`` has it.
 
-    def __init__(self, source: str, schema: Schema) -> None:
-        self.source = source
-        self.parameters = schema
-        # The string parameters that were read, and the elements of a string parameter's name
-        # that were read inside objects.
-        self.seen: set[str] = set()
-        self.nested: set[str] = set()
-        self.open = [_Element("", 0, schema, schema)]
-        self.places: dict[str, tuple[int, int]] = {}
-        self.dropped: list[tuple[str, str, tuple[int, int]]] = []
-
-    def read(self) -> dict[str, Any]:
-        """Return the value of each outermost element by name, or the object in the text."""
-        source, pos = self.source, 0
-        while (at := source.find("<", pos)) >= 0:
-            self.text(pos, at)
-            pos = self.markup(at)
-        self.text(pos, len(source))
-        if len(self.open) > 1:
-            element = self.open[-1]
-            raise BodyError(
-                f"<{_shown(element.name)}>, with its content from {element.start} on, is not closed"
-            )
-        [body] = self.open
-        whole = None if body.children else self.whole("".join(body.text))
-        if whole is None:
-            self.drop(body.spans)
-        return _grouped(body.children) if whole is None else whole
-
-    def whole(self, text: str) -> dict[str, Any] | None:
-        """Return the arguments in a body without elements, or ``None`` if it has none."""
-        found, names = _object_in(text, self.parameters), [*self.parameters.properties]
-        if found is None and len(names) == 1 and text.strip(WHITE_SPACE):
-            known = self.parameters.property(names[0])
-            found = {names[0]: text} if known and known.kind == "string" else None
-        return found
-
-    def text(self, start: int, end: int) -> None:
-        """Add the text in ``[start, end)`` to the innermost open element."""
-        self.open[-1].text.append(decoded(self.source[start:end]))
-        self.open[-1].spans.append((start, end))
-
-    def drop(self, spans: list[tuple[int, int]], what: str = "text", *inside: str) -> None:
-        """Record the content in ``spans`` as dropped, except for blank spans.
-
-        ``what`` is the kind of content. ``inside`` is the path from the innermost open element to
-        the element that the content belongs to.
+        Return -1 if it turned out to be text, and ``None`` if its end is not known. If ``over`` is
+        true, nothing after ``limit`` counts.
         """
-        path = ".".join((*(element.name for element in self.open[1:]), *inside))
-        for start, end in spans:
-            if self.source[start:end].strip(WHITE_SPACE):
-                self.dropped.append((path, what, (start, end)))
+        end = self.known(key)
+        if end is None and self.position < limit:
+            source, base = self.text.since(self.position)
+            start, self.position = self.position - base, limit
+            for mark in self.pattern.finditer(source, start, limit - base):
+                if mark.lastgroup == "cut":
+                    self.position = base + mark.start()
+                    break
+                self.note(mark, base + mark.start(), base + mark.end())
+                end = self.known(key)
+                if end is not None:
+                    self.position = base + mark.end()
+                    break
+        if end is None and over:
+            end = self.fallback(key)
+            # The text has ended if the line break after it has been read.
+            if end is None and limit > self.text.end:
+                end = self.last_end(key)
+        return end
 
-    def markup(self, at: int) -> int:
-        """Read the markup whose "<" is at ``at``, and return the position at which to continue."""
-        source = self.source
-        tag = _TAG.match(source, at)
-        if tag is not None:
-            return self.close(tag) if tag["close"] else self.begin(tag)
-        if source.startswith(_CDATA, at):
-            end = self.find("]]>", at)
-            self.open[-1].text.append(source[at + len(_CDATA) : end - 3])
-            self.open[-1].spans.append((at, end))
-            return end
-        for opener, closer in _IGNORED_MARKUP:
-            if source.startswith(opener, at):
-                return self.find(closer, at)
-        if _TAG_BEGINNING.match(source, at):
-            raise BodyError(f"the tag at {at} has no end")
-        self.open[-1].text.append("<")
-        return at + 1
+    def note(self, mark: re.Match[str], start: int, end: int) -> None:
+        """Record what ``mark``, at ``[start, end)``, begins and ends."""
+        raise NotImplementedError
 
-    def find(self, closer: str, at: int) -> int:
-        end = self.source.find(closer, at)
-        if end < 0:
-            raise BodyError(f"the markup at {at} has no {closer}")
-        return end + len(closer)
+    def known(self, key: int) -> int | None:
+        """Return the end of what begins at ``key``, -1 if it is text, or ``None`` if not known."""
+        return self.ends.get(key)
 
-    def begin(self, tag: re.Match[str]) -> int:
-        name = tag["name"]
-        parent = self.open[-1]
-        schema = parent.members and parent.members.property(name)
-        self.count(tag, parent)
-        attributes = tag.end("name"), tag.end() - (2 if _is_empty(tag) else 1)
-        if schema is not None and schema.kind == "string":
-            self.drop([attributes], "attributes", name)
-            return self.string(tag, parent)
-        if len(self.open) > MAX_DEPTH:
-            raise BodyError(
-                f"the element at {tag.start()} is nested deeper than {MAX_DEPTH} levels"
-            )
-        members = parent.members if schema is None else _members_of(schema)
-        self.open.append(_Element(name, tag.end(), schema, members))
-        self.drop([attributes], "attributes")
-        if _is_empty(tag):
-            self.end(tag.end())
-        return tag.end()
-
-    def count(self, tag: re.Match[str], parent: _Element) -> None:
-        """Record an element that has the name of a string parameter.
-
-        Raises ``BodyError`` if this element and an earlier one may both be that parameter.
-        """
-        name = tag["name"]
-        parameter = self.parameters.property(name)
-        if parameter is None or parameter.kind != "string":
-            return
-        own = parent.members is self.parameters
-        if name in self.seen or (own and name in self.nested):
-            raise BodyError(f"<{_shown(name)}> at {tag.start()} comes twice; it must be one string")
-        (self.seen if own else self.nested).add(name)
-
-    def string(self, tag: re.Match[str], parent: _Element) -> int:
-        """Read the string that begins after ``tag``, and return the end of its closing tag."""
-        name = tag["name"]
-        start = end = stop = tag.end()
-        depth = 0 if _is_empty(tag) else 1
-        while depth:
-            inner = _tags_of(name).search(self.source, stop)
-            if inner is None:
-                raise BodyError(f"<{_shown(name)}> at {tag.start()} is not closed")
-            end, stop = inner.span()
-            if not _is_empty(inner):
-                depth += -1 if inner["close"] else 1
-        parent.children.append((name, decoded(self.source[start:end])))
-        if parent is self.open[0]:
-            self.places[name] = start, end
-        return stop
-
-    def close(self, tag: re.Match[str]) -> int:
-        name = self.open[-1].name
-        if tag["name"] != name:
-            expected = f"</{_shown(name)}>" if name else "no closing tag"
-            raise BodyError(f"</{_shown(tag['name'])}> at {tag.start()}; expected {expected}")
-        self.end(tag.start())
-        return tag.end()
-
-    def end(self, pos: int) -> None:
-        """Close the innermost element, whose content ends at ``pos``, and add it to its parent."""
-        element = self.open[-1]
-        value = self.value(element, pos)
-        self.open.pop()
-        self.open[-1].children.append((element.name, value))
-        if len(self.open) == 1:
-            self.places[element.name] = element.start, pos
-
-    def value(self, element: _Element, end: int) -> Any:
-        written = "".join(element.text)
-        text = written.strip(WHITE_SPACE)
-        if not element.children:
-            schema = element.schema
-            found = _object_in(written, schema) if schema and schema.kind == "object" else None
-            return text if found is None else found
-        members = _grouped(element.children)
-        kind = element.schema and element.schema.kind
-        declared = element.members.properties.keys() if element.members else frozenset[str]()
-        if kind == "object" or declared & members.keys():
-            self.drop(element.spans)
-            return members
-        items = listed(members, numbers=kind is None)
-        if text and items is None:
-            # Presumably text that contains markup.
-            return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
-        self.drop(element.spans)
-        return members if items is None or kind is not None else items
-
-
-def _object_in(text: str, schema: Schema) -> dict[str, Any] | None:
-    """Return the object that is the text of an element, as JSON or YAML, or ``None``."""
-    if schema.kind not in (None, "object"):
+    def fallback(self, _key: int) -> int | None:
+        """Return the end of what begins at a key if nothing else comes: a closer is missing."""
         return None
-    try:
-        value = load_json(text)
-    except ValueError:
-        value = None
-    if isinstance(value, dict):
-        return value
-    from chunkast.toolcalls.yaml_body import read_yaml
 
-    return read_yaml(text, schema)
+    def last_end(self, _key: int) -> int | None:
+        """Return the end of what begins at a key if the text ends with it."""
+        return None
+
+    def complete(self, _key: int) -> int:
+        """Return the end of the last complete call in a list that begins at a key, or 0."""
+        return 0
+
+    def contains(self, key: int) -> bool:
+        """Return whether what begins at ``key`` has been read as an opener."""
+        return self.position > key
 
 
-def _members_of(schema: Schema) -> Schema | None:
-    """Return the schema that declares the elements inside a value, or ``None``.
+def _whole(opener: Opener, text: str, _names: Collection[str]) -> list[Source]:
+    return [(len(text), text[opener.body - opener.start :], opener.name)]
 
-    For a list, it is the schema of the list's items.
+
+def _body(opener: Opener, _text: str, at: int) -> tuple[str, int]:
+    return opener.name, max(opener.body, at)
+
+
+class Kind(NamedTuple):
+    """A kind of body.
+
+    reading: makes a reading of a text, from its marks, a position and a row.
+    marks: returns a pattern for the tags, quotes, brackets and signs of calls in a body, from a row,
+        a pattern for the names of tools, and all rows. Its group ``cut`` matches text at the end
+        that may be part of one. Rows with the same pattern share their readings.
+    key: returns where the reading of an opener with this text begins, or ``None`` if it is all of
+        the call.
+    read: returns the arguments in a source; raises ``BodyError`` if they cannot be read.
+    pipeline: returns the repairs of bodies.
+    calls: returns the calls in a text that begins with an opener, from the names of the tools.
+    beginning: returns the name of the call in the text at a position, or "" if that is not known
+        yet, and where its arguments begin.
+    closed: returns the end of the arguments that begin at a position, if their bracket is closed.
+    stop: returns where the arguments of a complete call end in its text, which is at a position.
     """
-    inner: Schema | None = schema
-    for _ in range(MAX_DEPTH):  # a list's items may be lists of the same schema, without end
-        if inner is None or inner.kind != "array":
-            break
-        inner = inner.items
-    return inner if inner is not None and inner.properties else None
+
+    reading: Callable[[KeptText, re.Pattern[str], int, Protocol], Reading]
+    marks: Callable[[Protocol, str, Sequence[Protocol]], str]
+    key: Callable[[Opener, str], int | None]
+    read: Callable[[str, Schema, Opener], Body]
+    pipeline: Callable[[Protocol], ToolPipeline]
+    calls: Callable[[Opener, str, Collection[str]], list[Source]] = _whole
+    beginning: Callable[[Opener, str, int], tuple[str, int]] = _body
+    closed: Callable[[Opener, int], int | None] = lambda _opener, _start: None
+    stop: Callable[[Opener, str, int], int] = lambda _opener, raw, _at: len(raw)
 
 
-def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the values of elements by name, in order of first appearance.
-
-    The values of elements with the same name become a list.
-    """
-    groups: dict[str, list[Any]] = {}
-    for name, value in children:
-        groups.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
+def groups(**patterns: str) -> str:
+    """Return a pattern with a group for each pattern that is not empty, in order."""
+    return "|".join(f"(?P<{name}>{text})" for name, text in patterns.items() if text)
 
 
-def _shown(name: str) -> str:
-    return name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}..."
-
-
-def _is_empty(tag: re.Match[str]) -> bool:
-    return not tag["close"] and tag[0].endswith("/>")
-
-
-@lru_cache(maxsize=256)
-def _tags_of(name: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"<(?P<close>/[{WHITE_SPACE}]*)?{re.escape(name)}(?=[{WHITE_SPACE}/>])[^<>]*>"
-    )
-
-
-def decoded(text: str) -> str:
-    """Return ``text`` with the five XML entities decoded."""
-    if "&" in text:
-        for entity, character in _ENTITIES:
-            text = text.replace(entity, character)
-    return text
+def signs(rows: Sequence[Protocol]) -> str:
+    """Return a pattern for the signs of other calls in a body."""
+    return "|".join(dict.fromkeys(f"\\{row.sign}" for row in rows if row.is_token))

@@ -44,9 +44,8 @@ class Tool:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise ConfigError(
-                "name", self.name, "must be 1 to 256 characters, no white space, no <>/=\"'&"
-            )
+            allowed = "must be 1 to 256 characters, no white space, no <>/=\"'&"
+            raise ConfigError("name", self.name, allowed)
         if not isinstance(self.json_schema, Mapping):
             raise ConfigError("json_schema", self.json_schema, "must be a JSON Schema as a mapping")
 

@@ -7,11 +7,9 @@ complete. If the name of a call is not at its beginning, the call is emitted whe
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
 
+from chunkast.toolcalls.body import Opener
 from chunkast.toolcalls.call_model import (
     ArgumentsDelta,
     Event,
@@ -21,18 +19,9 @@ from chunkast.toolcalls.call_model import (
     ToolCallFailed,
     ToolCallStart,
 )
-from chunkast.toolcalls.finder import CallFinder, Opener
-from chunkast.toolcalls.json_body import ARGUMENT_KEYS, NAME, split_tail
-from chunkast.toolcalls.python_body import CALL
+from chunkast.toolcalls.finder import KINDS, LONGEST, CallFinder
 
 __all__ = ("Deltas",)
-
-# A name is at the beginning of a call if it ends before this number of characters.
-_LONGEST: Final = 2048
-# The key of an object that has the arguments of a call in JSON, or is them, and the maximum number
-# of brackets before the arguments.
-_KEY: Final = re.compile(rf"[\"'](function|{'|'.join(ARGUMENT_KEYS)})[\"']\s{{0,40}}:\s{{0,40}}\Z")
-_BRACKETS: Final = 40
 
 
 class Deltas:
@@ -53,16 +42,18 @@ class Deltas:
             return
         limit = opener.reading.position
         if opener is not self._call:
-            name, start = _beginning(opener, text.between(opener.body, limit), opener.body)
+            kind, written = KINDS[opener.protocol.kind], text.between(opener.body, limit)
+            name, start = kind.beginning(opener, written, opener.body)
             if name not in self._names:
-                if name or limit - opener.body >= _LONGEST:
+                # A name at the beginning of a call ends before the maximum length of openers.
+                if name or limit - opener.body >= LONGEST:
                     self._over = opener
                 return
             self._call, self._name = opener, name
             self._start = self._emitted = start
             yield ToolCallStart(name, opener.start, opener.protocol.kind)
-        end = _end(opener, self._start, -1)
-        if end >= 0:
+        end = KINDS[opener.protocol.kind].closed(opener, self._start)
+        if end is not None:
             limit, self._over = end, opener
         if limit > self._emitted:
             yield ArgumentsDelta(text.between(self._emitted, limit), self._emitted, limit)
@@ -83,59 +74,14 @@ class Deltas:
                 yield ToolCallFailed(self._name, opener.start)
                 started = False
             if isinstance(part, ToolCall):
-                start, end = _span(opener, part.raw, part.start_index)
-                if started:
-                    start = max(start, self._emitted)
-                else:
-                    yield ToolCallStart(part.name, part.start_index, opener.protocol.kind)
+                kind, at = KINDS[opener.protocol.kind], part.start_index
+                _, start = kind.beginning(opener, part.raw, at)
+                end = kind.closed(opener, start)
+                end = at + kind.stop(opener, part.raw, at) if end is None else end
+                if not started:
+                    yield ToolCallStart(part.name, at, opener.protocol.kind)
+                start = max(start, self._emitted if started else 0)
                 if start < end:
-                    raw = part.raw[start - part.start_index : end - part.start_index]
-                    yield ArgumentsDelta(raw, start, end)
+                    yield ArgumentsDelta(part.raw[start - at : end - at], start, end)
             yield part
             started = False
-
-
-def _beginning(opener: Opener, text: str, at: int) -> tuple[str, int]:
-    """Return the name of the call whose text begins at ``at``, and where its arguments begin.
-
-    Return "" if that is not known yet.
-    """
-    kind, end = opener.protocol.kind, at + len(text)
-    if kind in ("elements", "tagged") or (opener.name and kind == "json"):
-        return opener.name, max(opener.body, at)
-    if kind == "python":
-        match = CALL.match(text, max(0, opener.body - at))
-        return (match[1], at + match.end()) if match else ("", end)
-    opened, next_member = opener.reading.opened, at
-    first = bisect_left(opened, at)
-    for start in opened[first : first + _BRACKETS]:
-        if not next_member <= start < end:
-            continue
-        before = text[: start - at]
-        key = _KEY.search(before[-99:])
-        if key is None and "{" in before:
-            # The value of another member, or another call.
-            next_member = opener.reading.ends.get(start, end)
-        elif key and key[1] != "function":
-            name = NAME.search(before)
-            return name[1] if name else "", start
-    return "", end
-
-
-def _end(opener: Opener, start: int, default: int) -> int:
-    """Return the end of the arguments that begin at ``start``, if their bracket is closed."""
-    is_python = opener.protocol.kind == "python"
-    # The parentheses around the arguments of a call in Python do not belong to them.
-    end = opener.reading.ends.get(start - is_python) if opener.reading else None
-    return default if end is None else end - is_python
-
-
-def _span(opener: Opener, raw: str, at: int) -> tuple[int, int]:
-    """Return the start and the end of the arguments of a call, whose text is at ``at``."""
-    _, start = _beginning(opener, raw, at)
-    if opener.protocol.kind == "elements":
-        return start, at + raw.rfind("</")
-    if opener.protocol.kind == "tagged":
-        return start, at + raw.rfind("<", 0, opener.reading.ends.get(opener.begin, at) - at)
-    end = split_tail(raw) if opener.protocol.kind == "json" else len(raw)
-    return start, _end(opener, start, at + end)

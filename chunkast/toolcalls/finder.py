@@ -14,21 +14,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import regex
 
-from chunkast.text.white_space import WHITE_SPACE
+from chunkast.toolcalls.body import KeptText, Opener, Reading
+from chunkast.toolcalls.brackets import JSON, PYTHON
 from chunkast.toolcalls.call_model import Text, ToolProblem
-from chunkast.toolcalls.kept_text import KeptText
+from chunkast.toolcalls.elements import ELEMENTS
 from chunkast.toolcalls.protocols import NAMES, PROTOCOLS, Protocol
-from chunkast.toolcalls.readings import LENIENT, STRICT, Brackets, Elements, Reading, Tagged
+from chunkast.toolcalls.tagged import TAGGED
 
-__all__ = ("CallFinder", "Found", "Opener")
+__all__ = ("KINDS", "LONGEST", "CallFinder", "Found")
 
 # The maximum number of characters of an opener, and of what it has before its sign.
-_LONGEST: Final = 2048
+LONGEST: Final = 2048
 _LEAD: Final = 512
 # A closing tag after the marks is one of a call whose JSON was in the fence.
 _FENCE: Final = r"\n {0,3}(?:`{3,}|~{3,})(?!<[/|｜])[^\n]{0,200}(?=\n)"
@@ -38,47 +38,10 @@ _EDGE_OR_LINE: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)|<|\[|\{")
 _EDGE_OR_TO: Final = re.compile(r"\n {0,3}(?:[`~]|\Z)|<|\[|\{|=(?<=[ \n]to=)")
 # Text at the end that may be the beginning of " to=".
 _CUT_TO: Final = ("\n", "\nt", "\nto", " ", " t", " to")
+_CUT_OFF: Final = "the next call in the list or tag stays text, as it has no end"
 _LINE_EDGE: Final = re.compile(r"\n {0,3}[`~]")
-# Text at the end of a fragment that may be part of a mark.
-_CUT_TAG: Final = r"<[^<>]{0,700}\Z"
-_CUT_SECTION: Final = r"\]{1,2}\Z|\[[A-Z_]{0,11}\Z|<arg_key>[^<>]{0,256}(?:<[^<>]{0,9}(?:>\s{0,40}(?:<[^<>]{0,10})?)?)?\Z"
-# It contains no quotes and no closing brackets, which must be read as soon as they arrive.
-_CUT_BRACKET: Final = (
-    r"<[\w/|｜▁.:=-]{0,60}\Z|\\\Z|\[[A-Z_]{0,11}\Z"
-    r"|\n {0,3}(?:`{0,2}|```\w{0,20}[ \t]{0,9}(?:\n\s{0,40})?)\Z"
-)
-_BLANK: Final = f"[{WHITE_SPACE}]{{0,200}}"
-_OPEN_FENCE: Final = r"\n {0,3}```\w{0,20}[ \t]{0,9}\n\s{0,40}(?=[{\[])"
-_JSON: Final = r"\\.|[\"{}\[\]]"
-_PYTHON: Final = r"\\.|[\"'{}\[\](),]"
-
-
-@dataclass(slots=True)
-class Opener:
-    """Text at ``[start, end)`` that may begin a call, whose body begins at ``body``.
-
-    ``name`` is the tool's name, and ``id`` the call's, if the opener contains them. ``is_fenced`` is true if it begins with
-    a fence that may contain only the call. ``reading`` reads the value at ``key``, or ``None`` if
-    that has ended; the first one was at ``begin``. ``stop`` is the end of the call so far.
-    """
-
-    protocol: Protocol
-    name: str
-    id: str | None
-    start: int
-    end: int
-    body: int
-    is_fenced: bool
-    reading: Any = None
-    key: int | None = None
-    begin: int = 0
-    stop: int = 0
-
-    @property
-    def is_certain(self) -> bool:
-        """True if all that has been read since its beginning belongs to the call."""
-        return self.key is not None and self.reading.fallback(self.key) is None
-
+# Each kind of body.
+KINDS: Final = {"elements": ELEMENTS, "tagged": TAGGED, "json": JSON, "python": PYTHON}
 
 # The text of a call, or of several in one list or tag, with its opener; or a problem: an opener
 # that does not begin a call, and the reason. All but problems cover the text without gaps.
@@ -104,8 +67,7 @@ class CallFinder:
         self._at, self._lead = -1, -1 - _LEAD
         self.opener: Opener | None = None
         # The marks of the fence that is open, and the end of the last opener that is text.
-        self._fence = ""
-        self._rejected = -1
+        self._fence, self._rejected = "", -1
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Found]:
         """Yield what is complete after ``fragment``.
@@ -131,9 +93,7 @@ class CallFinder:
                 yield from text.take(opener.start)
                 yield from ((opener, part) for part in text.take(end))
                 if opener.key is not None:
-                    yield _problem(
-                        end, end, "the next call in the list or tag stays text, as it has no end"
-                    )
+                    yield _problem(end, end, _CUT_OFF)
                 self._at = end
                 continue
             self._at = opener.end
@@ -158,7 +118,9 @@ class CallFinder:
                 if end is None and not over:
                     return None
                 if end is None or end < 0:
-                    return self._complete(opener) or end or -2
+                    # The calls before one that is cut off are calls.
+                    complete = 0 if opener.is_fenced else opener.reading.complete(opener.key)
+                    return opener.stop or complete or end or -2
                 opener.stop, opener.key = end, None
             if tail is None or (row.name == "json" and not opener.is_fenced):
                 return opener.stop
@@ -175,20 +137,14 @@ class CallFinder:
             if not found[0].endswith(">"):
                 return opener.stop
 
-    def _complete(self, opener: Opener) -> int:
-        """Return the end of the calls before the one that is cut off, or 0."""
-        if opener.stop or opener.is_fenced:
-            return opener.stop
-        return opener.reading.complete(opener.key)  # type: ignore[no-any-return]
-
     def _search(self, *, last: bool) -> Iterator[ToolProblem]:
         """Find the next opener of a call, and yield a problem for what only looks like one."""
         text, base = self.text.whole()
-        at, kinds = self._at - base, self._patterns.kinds
+        at = self._at - base
         while not isinstance(found := self._match(text, base, at, last=last), int):
             start, at = base + found.start(), found.end()
-            kind = next(kind for kind in kinds if found.groupdict().get(kind) is not None)
-            row = self._patterns.rows.get(kind)
+            groups, rows = found.groupdict(), self._patterns.rows
+            row = next((rows[name] for name in rows if groups.get(name) is not None), None)
             if row is not None:
                 opener = self._opener(row, found, base)
                 reason = self._reason(opener, start)
@@ -213,9 +169,8 @@ class CallFinder:
                 end = sign.start() - _LEAD if sign else len(text) - (0 if last else _LEAD)
                 self._lead = base + end
             lead = self._lead - base
-            edge = (
-                _LINE_EDGE.search(text, at, lead + 4) if patterns.has_fences and at < lead else None
-            )
+            is_far = patterns.has_fences and at < lead
+            edge = _LINE_EDGE.search(text, at, lead + 4) if is_far else None
             edge = edge or patterns.edge.search(text, max(at, lead))
             if edge is None:
                 is_cut = patterns.has_to and not last and text.endswith(_CUT_TO)
@@ -227,7 +182,7 @@ class CallFinder:
                 if at < before:
                     at += 4
                     continue
-            is_near = not last and len(text) - at < _LONGEST
+            is_near = not last and len(text) - at < LONGEST
             if is_near and unfinished.match(text, at, partial=True):
                 return at
             found = (patterns.fence if at < lead else search).match(text, at)
@@ -243,13 +198,12 @@ class CallFinder:
         if row not in self._on and body > start:
             end = body  # its bracket may begin a call too
         end, name = min(end, self.text.end), groups.get("name") or ""
-        is_fenced = is_line and row.name == "json"
-        return Opener(row, name, groups.get("id"), start, end, body, is_fenced)
+        return Opener(row, name, groups.get("id"), start, end, body, is_line and row.name == "json")
 
     def _reason(self, opener: Opener, start: int) -> str | None:
         """Return the reason why an opener is text, "" if that is not reported, or ``None``."""
         row, is_known = opener.protocol, not opener.name or opener.name in self._names
-        if self.text.between(start - 2, start).endswith(("`", "](")):
+        if self.text.between(opener.start - 2, opener.start).endswith(("`", "](")):
             return "it stays text, as it is in inline code or a link" * (row in self._on)
         if row.name in self._off and is_known and start != self._rejected:
             self._off.discard(row.name)
@@ -265,23 +219,18 @@ class CallFinder:
     def _begin(self, opener: Opener) -> None:
         """Start to read the call of ``opener``; a reading that has passed it goes on."""
         self.opener, self._at = opener, opener.end
-        row, (text, base) = opener.protocol, self.text.whole()
-        written = text[opener.start - base : opener.end - base]
-        if written.endswith(row.closers if row.kind == "json" else "/>"):
+        row, kind = opener.protocol, KINDS[opener.protocol.kind]
+        opener.key = kind.key(opener, self.text.between(opener.start, opener.end))
+        if opener.key is None:
             opener.stop = opener.end
             return
-        if row.kind == "elements":
-            opener.key = opener.start
-        elif row.kind == "tagged":
-            opener.key = base + text.rfind("<", 0, opener.body - base)
-        else:
-            opener.key = opener.end - 1  # the first bracket of its body
         opener.begin = opener.key
-        readings = self._readings.setdefault(row if row.kind == "tagged" else row.kind, [])
+        marks = re.compile(self._patterns.marks[row], re.DOTALL)
+        readings = self._readings.setdefault(marks, [])
         readings[:] = [reading for reading in readings if reading.position > opener.key]
         opener.reading = next((r for r in readings if r.contains(opener.key)), None)
         if opener.reading is None:
-            opener.reading = self._patterns.reading(row, self.text, opener.key)
+            opener.reading = kind.reading(self.text, marks, opener.key, row)
             readings.append(opener.reading)
         opener.reading.closers = row.closers
 
@@ -297,44 +246,27 @@ class _Patterns:
         self, names: Collection[str], on: Sequence[Protocol], off: Sequence[Protocol]
     ) -> None:
         name = f"(?:{'|'.join(map(re.escape, names))})"
-        self._on = frozenset(on)
         self.rows: dict[str, Protocol] = {}
-        # The first characters of each part, its row and its pattern.
-        self._parts: list[tuple[str, Protocol | None, str]] = []
+        # The first characters of each part, whether it is bare JSON, and its pattern.
+        self._parts: list[tuple[str, bool, str]] = []
         for row in (*on, *off):
             group = f"row{len(self.rows)}"
             self.rows[group] = row
             opener = (row.opener if row in on else row.looks or row.opener).replace(NAMES, name)
-            self._parts.append((row.begins, row, f"(?P<{group}>{opener})"))
-        self.kinds = (*self.rows, "fence")
+            is_bare = row in on and row.name == "json"
+            self._parts.append((row.begins, is_bare, f"(?P<{group}>{opener})"))
         self.has_fences = any(row.kind != "elements" for row in on)
-        self.edge = _EDGE_OR_LINE if self.has_fences else _EDGE
         self.has_to = any("=" in row.begins for row in on)
-        if self.has_to:
-            self.edge = _EDGE_OR_TO
+        edge = _EDGE_OR_LINE if self.has_fences else _EDGE
+        self.edge = _EDGE_OR_TO if self.has_to else edge
         self.fence = re.compile(f"(?P<fence>{_FENCE})")
         if self.has_fences:
-            self._parts.append(("\n", None, self.fence.pattern))
-        signs = {row: f"\\{row.sign.replace(NAMES, name)}" for row in (*on, *off)}
-        self.sign = re.compile("|".join(dict.fromkeys(signs.values())) or "(?!)")
+            self._parts.append(("\n", False, self.fence.pattern))
+        signs = dict.fromkeys(f"\\{row.sign.replace(NAMES, name)}" for row in (*on, *off))
+        self.sign = re.compile("|".join(signs) or "(?!)")
         self._compiled: dict[tuple[str, bool], tuple[Any, Any]] = {}
         self.tails = {row: _compiled(row.tail) for row in on if row.tail}
-        closers = dict.fromkeys(c for row in on if row.kind == "json" for c in row.closers)
-        tagged = "|".join(signs[row] for row in on if row.is_token)
-        fence = _OPEN_FENCE if any(row.name == "json" for row in on) else ""
-        inner = "|".join(filter(None, (tagged, fence)))
-        self._marks: dict[Any, str] = {
-            "json": _marks(
-                cut=_CUT_BRACKET, closer="|".join(map(re.escape, closers)), sign=inner, mark=_JSON
-            ),
-            "python": _marks(cut=_CUT_BRACKET, sign=inner, mark=_PYTHON),
-            "elements": _marks(cut=_CUT_TAG, opener=f"<{name}>", mark=f"</{_BLANK}{name}{_BLANK}>"),
-        }
-        for row in on:
-            if row.kind == "tagged":
-                marks = _marks(cut=f"{_CUT_TAG}|{_CUT_SECTION}", sign=tagged)
-                marks = f"{marks}|{row.marks.replace('(?P<key>', '(?:')}"
-                self._marks[row] = marks
+        self.marks = {row: KINDS[row.kind].marks(row, name, on) for row in on}
 
     def beginning_with(self, char: str, *, in_fence: bool) -> tuple[Any, Any]:
         """Return two patterns of what begins with ``char``: for all of it, and for a part of it.
@@ -342,25 +274,10 @@ class _Patterns:
         The latter matches what is unfinished at the end of the text. Bare JSON in a fence is data.
         """
         if (char, in_fence) not in self._compiled:
-            parts = "|".join(
-                text
-                for chars, row, text in self._parts
-                if char in chars and not (in_fence and row in self._on and row.name == "json")
-            )
+            fit = (one for one in self._parts if char in one[0] and not (in_fence and one[1]))
+            parts = "|".join(text for _, _, text in fit)
             self._compiled[char, in_fence] = _compiled(parts), _compiled(f"(?:{parts})(?!)")
         return self._compiled[char, in_fence]
-
-    def reading(self, row: Protocol, text: KeptText, start: int) -> Reading:
-        marks = re.compile(self._marks[row if row.kind == "tagged" else row.kind], re.DOTALL)
-        if row.kind == "tagged":
-            return Tagged(text, marks, start, steps=LENIENT if row.is_lenient else STRICT)
-        if row.kind == "elements":
-            return Elements(text, marks, start)
-        return Brackets(text, marks, start, quotes="\"'" if row.kind == "python" else '"')
-
-
-def _marks(**groups: str) -> str:
-    return "|".join(f"(?P<{name}>{text})" for name, text in groups.items() if text)
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:

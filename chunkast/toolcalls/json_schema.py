@@ -1,22 +1,30 @@
 """The parts of a JSON Schema that chunkast uses: the kind, properties and items of a value.
 
+``jsonschema`` (the extra ``toolcalls``) finds values that do not fit a schema.
+
 ``jsonSchema`` wrappers are removed, local references are followed, and the most specific of several
 alternatives is used. The rest of a schema is ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
-__all__ = ("Schema",)
+from chunkast.errors import MissingPackageError, describe
+
+__all__ = ("Schema", "all_problems", "shortened")
 
 # If a schema allows several types, the first of these is used; a value that fits none is text.
 _KINDS: Final = ("object", "array", "boolean", "number", "integer", "string")
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
 # The maximum number of wrappers and references around a schema; more indicate a cycle.
 _MAX_HOPS: Final = 8
+# The maximum number of characters of a value, and of a reason, in a message.
+_MOST_SHOWN: Final = 60
+_LONGEST: Final = 240
 
 
 class Schema:
@@ -33,22 +41,16 @@ class Schema:
         self._known: dict[str, Schema] = {}
 
     @cached_property
-    def alternatives(self) -> Sequence[Schema]:
-        """The schemas in ``anyOf`` or ``oneOf``; ``resolved`` is the most specific of them."""
-        return [Schema(choice, self.root) for choice in self._choices]
-
-    @cached_property
     def properties(self) -> Mapping[str, Any]:
         """The schemas of the declared properties by name, not resolved."""
         properties = self.resolved.get("properties")
         return properties if isinstance(properties, Mapping) else {}
 
-    @cached_property
+    @property
     def allows_null(self) -> bool:
         """True if ``null`` is a value of any type that the schema has."""
-        is_nullable = self.resolved.get("nullable") is True
-        is_typed = "null" not in self.resolved.get("type", "null")
-        return is_nullable or not is_typed or any(one.allows_null for one in self.alternatives)
+        choices = (one for one in (self.resolved, *self._choices) if isinstance(one, Mapping))
+        return any("null" in one.get("type", "null") or one.get("nullable") for one in choices)
 
     def property(self, name: str) -> Schema | None:
         """Return the schema of a property, or ``None`` if the property is not declared."""
@@ -119,3 +121,67 @@ def _referred(reference: str, root: Mapping[str, Any]) -> object:
         key = step.replace("~1", "/").replace("~0", "~")
         target = target.get(key) if isinstance(target, Mapping) else None
     return target if reference.startswith("#") else None
+
+
+def all_problems(value: Any, schema: Schema) -> list[tuple[str, str]]:
+    """Return the path and the reason for each value that does not fit a tool's ``schema``.
+
+    An example of a path is ``days[0].name``. Raises ``MissingPackageError`` if ``jsonschema`` is
+    needed and not installed.
+    """
+    if not schema.root:
+        return []
+    validator = _validator(schema)
+    try:
+        # Those of outer values come first.
+        errors = sorted(validator.iter_errors(value), key=lambda error: len(error.absolute_path))
+    except Exception as failure:  # noqa: BLE001 - whatever an invalid schema causes
+        return [("", f"its schema cannot be used: {shortened(describe(failure))}")]
+    return [*dict.fromkeys(problem for error in errors for problem in _problems(error))]
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: Schema) -> Any:
+    try:
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import validator_for
+        from referencing import Registry
+    except ImportError:
+        raise MissingPackageError("jsonschema", "toolcalls") from None
+    # An empty registry: a reference to another place is an error, not a download.
+    return validator_for(schema.root, Draft202012Validator)(schema.root, registry=Registry())
+
+
+def _problems(error: Any) -> Iterator[tuple[str, str]]:
+    path = error.json_path.removeprefix("$").removeprefix(".")
+    before, rule, value = f"{path}." if path else "", error.validator_value, error.instance
+    schema = error.schema if isinstance(error.schema, Mapping) else {}
+    if value is None and schema.get("nullable") is True:
+        return  # OpenAPI allows null like this
+    if error.validator == "required":
+        yield from ((f"{before}{n}", "is required and missing") for n in rule if n not in value)
+    elif error.validator == "additionalProperties" and not (rule or "patternProperties" in schema):
+        known = schema.get("properties", ())
+        yield from ((f"{before}{name}", "is not declared") for name in value if name not in known)
+    elif reason := _REASONS.get("anyOf" if error.context else error.validator):
+        yield path, shortened(f"{_shown(value)} {reason(rule)}", _LONGEST)
+    else:
+        yield path, shortened(error.message.replace(repr(value), _shown(value), 1), _LONGEST)
+
+
+# The reason why a value is wrong, by the keyword of the schema, from the keyword's value.
+_REASONS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "type": lambda t: "is not of type " + " or ".join([t] if isinstance(t, str) else t),
+    "enum": lambda values: f"is not one of {_shown(values)}",
+    "const": lambda value: f"is not one of {_shown([value])}",
+    "anyOf": lambda schemas: f"fits none of {len(schemas)} alternatives",
+}
+
+
+def _shown(value: Any) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def shortened(text: str, longest: int = _MOST_SHOWN) -> str:
+    """Return ``text``, shortened for use in a message."""
+    return text if len(text) <= longest else f"{text[:longest]}…"

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline
 from chunkast.text.white_space import WHITE_SPACE
-from chunkast.toolcalls.body import BodyError, parse_body
 from chunkast.toolcalls.call_model import Tool
 from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH
+from chunkast.toolcalls.xml_body import BodyError, read_body
 
 __all__ = (
     "BALANCE_TAGS",
@@ -186,7 +186,7 @@ def _repaired_item(item: Any, schema: Schema, depth: int) -> Any:
     if not isinstance(item, str) or schema.kind != "object":
         return repair_against_schema(item, schema, depth + 1)
     try:
-        return parse_body(item, schema) or item
+        return read_body(item, schema).arguments or item
     except BodyError:
         return item
 
@@ -217,12 +217,8 @@ REPAIR_AGAINST_SCHEMA: Final[ToolHeuristic] = Heuristic(
     lambda draft: isinstance(draft.value, (dict, list)),
 )
 
-default_pipeline: Final[ToolPipeline] = Pipeline.of(
-    (
-        NORMALIZE_CLOSE_TAGS,
-        ESCAPE_INVALID_LT,
-        BALANCE_TAGS,
-        DEDUPE_SHELL_STRING_TAGS,
-        REPAIR_AGAINST_SCHEMA,
-    )
+default_pipeline: Final[ToolPipeline] = Pipeline(
+    (NORMALIZE_CLOSE_TAGS, ESCAPE_INVALID_LT),
+    (BALANCE_TAGS, DEDUPE_SHELL_STRING_TAGS),
+    (REPAIR_AGAINST_SCHEMA,),
 )

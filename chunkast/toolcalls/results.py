@@ -8,40 +8,14 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from chunkast.toolcalls.protocols import TABLES
+
 __all__ = ("Exchange", "find_exchanges")
 
 Span = tuple[int, int]
 
-# The tags around results: of Hermes, Qwen and GLM, of MiniMax, and in logs of agents.
-_TAGS: Final = (
-    *("tool_response", "tool_result", "tool_output", "function_results", "function_result"),
-    *("function_response", "observation", "response"),
-)
 # What begins a result, and what ends it. The first row that matches decides.
-_FORMS: Final = (
-    # Claude, and DeepSeek V3.2
-    (r"(?:<function_results>\s{0,9})?<result>", r"</result>(?:\s{0,9}</function_results>)?"),
-    *((rf"<{tag}(?:\s[^<>]{{0,200}})?>", f"</{tag}>") for tag in _TAGS),
-    # Mistral
-    (r"\[TOOL_RESULTS\]", r"\[/TOOL_RESULTS\]"),
-    # DeepSeek V3, R1 and V3.1
-    (
-        r"(?:<｜tool▁outputs▁begin｜>\s{0,9})?<｜tool▁output▁begin｜>",
-        r"<｜tool▁output▁end｜>(?:\s{0,9}<｜tool▁outputs▁end｜>)?",
-    ),
-    # Liquid
-    (r"<\|tool_response_start\|>", r"<\|tool_response_end\|>"),
-    # Kimi K2; a message may have the name of the tool instead of "tool"
-    (r"<\|im_system\|>[^<>|]{1,256}<\|im_middle\|>", r"<\|im_end\|>"),
-    # gpt-oss
-    (r"<\|start\|>[^<>|]{1,256} to=assistant(?:<\|channel\|>\w{1,40})?<\|message\|>", r"<\|end\|>"),
-    # Llama 3, and Llama 4
-    (r"<\|start_header_id\|>(?:ipython|tool)<\|end_header_id\|>", r"<\|eot_id\|>"),
-    (r"<\|header_start\|>(?:ipython|tool)<\|header_end\|>", r"<\|eot\|>"),
-    # ChatML, and GLM 4, whose turns may have a tag inside
-    (r"<\|im_start\|>tool\b(?!\s{0,9}<)", r"<\|im_end\|>"),
-    (r"<\|observation\|>(?!\s{0,9}<)", r"(?=\s{0,9}<\|(?:assistant|user|observation)\|>)"),
-)
+_FORMS: Final = tuple((row["opener"], row["closer"]) for row in TABLES["results"])
 # What may be between a call and its result: white space, tokens and a line with a role.
 _BETWEEN: Final = (
     r"(?:\s|</?s>|<(?:start|end)_of_turn>|\]~b\]|\[e~\[|<[|｜][^<>|｜\s]{1,40}[|｜]>"

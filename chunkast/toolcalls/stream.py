@@ -7,54 +7,37 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, overload
+from typing import Any, Final, Generic, TypedDict, TypeVar, overload
 
 from chunkast.errors import ChunkastError, ConfigError, MissingPackageError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
-from chunkast.toolcalls.body import Body, BodyError, element_calls, read_body
+from chunkast.toolcalls.body import Opener
 from chunkast.toolcalls.call_model import Event, Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.deltas import Deltas
-from chunkast.toolcalls.finder import CallFinder, Found, Opener
-from chunkast.toolcalls.json_body import json_calls, read_json
-from chunkast.toolcalls.json_repairs import pipeline_of
-from chunkast.toolcalls.json_schema import Schema
-from chunkast.toolcalls.problems import all_problems, shortened
+from chunkast.toolcalls.finder import KINDS, CallFinder, Found
+from chunkast.toolcalls.json_schema import Schema, all_problems, shortened
 from chunkast.toolcalls.protocols import chosen_protocols
-from chunkast.toolcalls.python_body import python_calls, read_python
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline
-from chunkast.toolcalls.tagged_body import read_tagged, tagged_calls
 from chunkast.toolcalls.tools import tools_by_name
 from chunkast.toolcalls.values import json_problem
+from chunkast.toolcalls.xml_body import Body, BodyError
 
 __all__ = ("MAX_CALL_SIZE", "OnError", "OnProblem", "ToolCallStream", "parse_tool_calls")
 
 # Called with an error message and the metadata of the call.
 OnError = Callable[[str, Mapping[str, Any]], object]
 OnProblem = Callable[[ToolProblem], object]
+_Mistakes = list[tuple[str, str]]
+_AnyPart = Part | Event
 
+_METADATA: Final = ("tool_name", "tool_call", "start_index", "end_index", "error", "notes")
 # An opening tag that is not closed within this many characters is text. It is several times
 # what a model writes at once.
 MAX_CALL_SIZE: Final = 1_000_000
 
 
-# Returns the end, the source and the tool's name of each call in the text of an opener.
-_CALLS: Final[Mapping[str, Callable[..., list[tuple[int, str, str]]]]] = {
-    "elements": element_calls,
-    "tagged": tagged_calls,
-    "json": json_calls,
-    "python": python_calls,
-}
-# Reads the source of a call.
-_READ: Final[Mapping[str, Callable[[str, Schema, Opener], Body]]] = {
-    "elements": lambda source, schema, _: read_body(source, schema),
-    "tagged": lambda source, schema, opener: read_tagged(source, schema, opener.protocol),
-    "json": read_json,
-    "python": lambda source, schema, _: read_python(source, schema),
-}
-
-
-class StreamOptions(TypedDict, total=False):
+class Options(TypedDict, total=False):
     """The keyword arguments of :class:`ToolCallStream`."""
 
     protocols: str | Iterable[str]
@@ -67,9 +50,7 @@ class StreamOptions(TypedDict, total=False):
     max_call_size: int | None
 
 
-def parse_tool_calls(
-    text: str, tools: Iterable[Tool], **options: Unpack[StreamOptions]
-) -> list[Part]:
+def parse_tool_calls(text: str, tools: Iterable[Tool], **options: Unpack[Options]) -> list[Part]:
     """Return the parts of ``text``: the calls of ``tools``, and the text around the calls.
 
     Together, the parts cover all of ``text``. A call that cannot be parsed becomes a ``Text`` of
@@ -120,27 +101,22 @@ class ToolCallStream(Generic[P]):
 
     @overload
     def __init__(
-        self: ToolCallStream[Part],
-        tools: Iterable[Tool],
-        *,
-        deltas: Literal[False] = False,
-        **options: Unpack[StreamOptions],
+        self: ToolCallStream[Part], tools: Iterable[Tool], **options: Unpack[Options]
     ) -> None: ...
 
     @overload
     def __init__(
-        self: ToolCallStream[Part | Event],
+        self: ToolCallStream[_AnyPart],
         tools: Iterable[Tool],
         *,
-        deltas: Literal[True],
-        **options: Unpack[StreamOptions],
+        deltas: bool,
+        **options: Unpack[Options],
     ) -> None: ...
 
     def __init__(
-        self, tools: Iterable[Tool], *, deltas: bool = False, **options: Unpack[StreamOptions]
+        self, tools: Iterable[Tool], *, deltas: bool = False, **options: Unpack[Options]
     ) -> None:
-        unknown = options.keys() - StreamOptions.__annotations__
-        if unknown:
+        if unknown := options.keys() - Options.__annotations__:
             raise TypeError(f"unknown options: {', '.join(sorted(unknown))}")
         base, size = options.get("pipeline"), options.get("max_call_size", MAX_CALL_SIZE)
         if base is not None and not isinstance(base, Pipeline):
@@ -155,7 +131,7 @@ class ToolCallStream(Generic[P]):
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
         rows = chosen_protocols(options.get("protocols", ("xml",)))
         more = Pipeline.of(options.get("heuristics", ()))
-        self._pipelines = {row: (base or pipeline_of(row)) + more for row in rows}
+        self._pipelines = {row: (base or KINDS[row.kind].pipeline(row)) + more for row in rows}
         self._finder = CallFinder(self._tools, rows, size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
@@ -164,10 +140,8 @@ class ToolCallStream(Generic[P]):
         self._deltas = Deltas(self._finder, self._tools) if deltas else None
         # Calls of the callbacks that are still to be made.
         self._reports: deque[Callable[[], object]] = deque()
-        self._closed = False
-        self._reading = False
-        # Whether a call was reported whose arguments could not be checked.
-        self._unchecked = False
+        # The last one: a call was reported whose arguments could not be checked.
+        self._closed = self._reading = self._unchecked = False
 
     def feed(self, piece: str) -> list[P]:
         """Return the parts that are complete after ``piece``, the next fragment of the text.
@@ -219,55 +193,46 @@ class ToolCallStream(Generic[P]):
             self._reports.popleft()()
 
     def _calls(self, opener: Opener, text: Text) -> list[Part]:
-        parts: list[Part] = []
-        start = 0
-        for end, source, name in _CALLS[opener.protocol.kind](opener, text.text, self._tools):
-            first = text.start_index
-            one = Text(text.text[start:end], first + start, first + end)
+        parts, start = list[Part](), 0
+        for end, source, name in KINDS[opener.protocol.kind].calls(opener, text.text, self._tools):
+            one = Text(text.text[start:end], text.start_index + start, text.start_index + end)
             parts.append(self._call(_Call(opener, name, source, one)))
             start = end
         return parts
 
     def _call(self, call: _Call) -> Part:
         """Return a call, or its text if it cannot be read or is not the call of a tool."""
-        kind, text = call.opener.protocol.kind, call.text
-        tool = self._tools.get(call.name)
+        row, text, tool = call.opener.protocol, call.text, self._tools.get(call.name)
         if tool is None:
-            if call.opener.protocol.name != "json":
+            if row.name != "json":
                 self._report(call.problem("it stays text, as no tool has this name"))
             return text
         call.schema = self._schemas[call.name]
-        first: ToolDraft = Draft.of(call.source, tool)
-        pipeline = self._pipelines[call.opener.protocol]
-        draft = run_pipeline(first, pipeline, call.read, max_reparses=self._reparses)
+        draft: ToolDraft = Draft.of(call.source, tool)
+        pipeline = self._pipelines[row]
+        draft = run_pipeline(draft, pipeline, call.read, max_reparses=self._reparses)
         arguments = draft.value
         error = draft.errors[-1] if arguments is None else None
         why = json_problem(arguments) if error is None else f"its body cannot be read: {error}"
         if why is None and arguments is not None:
-            problems = tuple(call.problems(draft, self._mistakes(call, arguments)))
+            problems = tuple(call.problems(draft.notes, self._mistakes(call, arguments)))
             for problem in problems:
                 self._report(problem)
             if not self._strict or not problems:
                 where = text.start_index, text.end_index
                 return ToolCall(call.name, arguments, text.text, *where, problems, call.body.id)
             why = "it has problems"
-        elif draft.notes and kind != "elements":
+        elif draft.notes and row.kind != "elements":
             why = f"{why}; {'; '.join(draft.notes)}"
         problem = call.problem(f"it stays text, as {why}")
         self._report(problem)
         if self._on_error is not None:
-            metadata = {
-                "tool_name": call.name,
-                "tool_call": text.text,
-                "start_index": text.start_index,
-                "end_index": text.end_index,
-                "error": error,
-                "notes": draft.notes,
-            }
+            values = (call.name, text.text, text.start_index, text.end_index, error, draft.notes)
+            metadata = dict(zip(_METADATA, values, strict=True))
             self._reports.append(partial(self._on_error, str(problem), metadata))
         return text
 
-    def _mistakes(self, call: _Call, arguments: dict[str, Any]) -> list[tuple[str, str]]:
+    def _mistakes(self, call: _Call, arguments: dict[str, Any]) -> _Mistakes:
         """Return the path and the reason for each argument that does not fit the schema."""
         try:
             return all_problems(arguments, call.schema)
@@ -302,16 +267,14 @@ class _Call:
     def read(self, source: str) -> dict[str, Any]:
         """Return the arguments in ``source``; raise ``BodyError`` if they cannot be read."""
         try:
-            self.body = _READ[self.opener.protocol.kind](source, self.schema, self.opener)
+            self.body = KINDS[self.opener.protocol.kind].read(source, self.schema, self.opener)
         except BodyError as error:
             self.error = self.error or error
             raise
         self.read_source = source
         return self.body.arguments
 
-    def problem(
-        self, what: str, path: str = "", place: tuple[int, int] | None = None
-    ) -> ToolProblem:
+    def problem(self, what: str, path: str = "", place: Any = None) -> ToolProblem:
         """Return a problem of the argument at ``place`` in the body, or of the whole call."""
         offset, where = self.opener.body, (self.text.start_index, self.text.end_index)
         # Positions in a repaired body are not those of the text; those in JSON are not known.
@@ -319,11 +282,9 @@ class _Call:
             where = offset + place[0], offset + place[1]
         return ToolProblem(self.name, path, what, where)
 
-    def problems(
-        self, draft: ToolDraft, mistakes: Iterable[tuple[str, str]]
-    ) -> Iterator[ToolProblem]:
+    def problems(self, notes: Iterable[str], mistakes: _Mistakes) -> Iterator[ToolProblem]:
         """Yield the problems in a call whose body could be read, the last ones of arguments."""
-        repairs = ", ".join(draft.notes) if self.opener.protocol.kind != "elements" else ""
+        repairs = ", ".join(notes) if self.opener.protocol.kind != "elements" else ""
         if self.error is not None or repairs:
             by = f" by {repairs}" if repairs else ""
             reason = f": {self.error}" if self.error else ""

@@ -34,8 +34,8 @@ def _listed_tool(place: str, entry: Any) -> Tool:
         place, entry = f"{place}.function", entry["function"]
     if not isinstance(entry, Mapping):
         raise ConfigError(place, entry, "must be an object with a name and a schema")
-    key = next((key for key in _SCHEMA_KEYS if key in entry), None)
-    return _tool(place, entry.get("name"), {} if key is None else entry[key])
+    schema = (entry[key] for key in _SCHEMA_KEYS if key in entry)
+    return _tool(place, entry.get("name"), next(schema, {}))
 
 
 def _tool(place: str, name: Any, schema: Any) -> Tool:

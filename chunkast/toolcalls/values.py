@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
@@ -41,7 +43,6 @@ _BOOLEANS: Final = {"true": True, "false": False}
 # Strings (an unclosed one reaches to the end), and the brackets outside them.
 _JSON_BRACKET: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 _MAX_DIGITS: Final = 4300
-_SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
 
 
 def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -97,9 +98,7 @@ def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
         values = [members[name] for name in names]
     else:
         return None
-    if not numbers:
-        return values
-    return [number_or_text(value) if isinstance(value, str) else value for value in values]
+    return [number_or_text(v) if numbers and isinstance(v, str) else v for v in values]
 
 
 def number_or_text(text: str) -> int | float | str:
@@ -190,7 +189,11 @@ def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
         [member] = value.values()
         if isinstance(member, list):
             return member
-        if declared if isinstance(member, dict) else items and items.kind in _SCALARS:
+        if (
+            declared
+            if isinstance(member, dict)
+            else items and items.kind not in (None, "object", "array")
+        ):
             return [member]
     return [value]
 
@@ -209,13 +212,11 @@ def _structure(text: str, *, single_quotes: bool) -> Any:
 
     If ``single_quotes`` is true, strings and names may be in single quotes.
     """
-    if not text.startswith(("{", "[")) or too_deep(text):
-        return None
-    structure = _json(text)
-    if structure is None and single_quotes and "'" in text:
-        text = text.replace("'", '"')
-        structure = None if too_deep(text) else _json(text)
-    return structure
+    if text.startswith(("{", "[")):
+        for written in dict.fromkeys((text, text.replace("'", '"') if single_quotes else text)):
+            with suppress(ValueError):
+                return None if too_deep(written) else _decoded(written)
+    return None
 
 
 def too_deep(text: str, limit: int = MAX_DEPTH) -> bool:
@@ -230,13 +231,6 @@ def too_deep(text: str, limit: int = MAX_DEPTH) -> bool:
             if depth > limit:
                 return True
     return False
-
-
-def _json(text: str) -> Any:
-    try:
-        return _decoded(text)
-    except ValueError:
-        return None
 
 
 def _decoded(text: str, **options: Any) -> Any:
@@ -266,8 +260,8 @@ def load_json(text: str, *, strict: bool = True) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} comes twice")
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{name!r} comes twice")
     return members
 
 

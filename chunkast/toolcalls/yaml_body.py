@@ -7,6 +7,7 @@ read; everything else is text, such as a date or ``yes``. Aliases are refused.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any, Final
 
 import yaml
@@ -18,10 +19,7 @@ __all__ = ("read_yaml",)
 
 # A longer text is not read. A member begins with its name, in quotes or not, and a colon.
 _MOST_READ: Final = 100_000
-_MEMBER: Final = re.compile(
-    r"^[ \t]*[\"']?([^\s\"':][^\n\"':]*?)[\"']?[ \t]*:(?=\s|\Z)", re.MULTILINE
-)
-_NULLS: Final = ("", "~", "null")
+_MEMBER: Final = re.compile(r"(?m)^[ \t]*[\"']?([^\s\"':][^\n\"':]*?)[\"']?[ \t]*:(?=\s|\Z)")
 _SWITCHES: Final = {"yes": True, "on": True, "no": False, "off": False}
 
 
@@ -43,17 +41,12 @@ def read_yaml(text: str, schema: Schema) -> dict[str, Any] | None:
     """Return the object in ``text``; ``None`` if there is none, or no line has a property."""
     names = {match[1] for match in _MEMBER.finditer(text)}
     # A quote in plain text begins no string.
-    if (
-        not names & schema.properties.keys()
-        or len(text) > _MOST_READ
-        or too_deep(text.replace('"', ""))
-    ):
-        return None
-    try:
-        value = _value(yaml.compose(text, _Loader), schema)
-    except (yaml.YAMLError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None
+    is_deep = len(text) > _MOST_READ or too_deep(text.replace('"', ""))
+    if names & schema.properties.keys() and not is_deep:
+        with suppress(yaml.YAMLError, ValueError):
+            node = yaml.compose(text, _Loader)
+            return _value(node, schema) if isinstance(node, yaml.MappingNode) else None
+    return None
 
 
 def _value(node: Any, schema: Schema | None) -> Any:
@@ -61,18 +54,14 @@ def _value(node: Any, schema: Schema | None) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, schema and schema.items) for item in node.value]
     if isinstance(node, yaml.MappingNode):
-        names = [key.value for key, _ in node.value]
-        if len({name for name in names if isinstance(name, str)}) < len(names):
+        members = {key.value: value for key, value in node.value if isinstance(key.value, str)}
+        if len(members) < len(node.value):
             raise ValueError("a name is a list or an object, or comes twice")
-        values = (value for _, value in node.value)
-        return {
-            name: _value(value, schema and schema.property(name))
-            for name, value in zip(names, values, strict=True)
-        }
+        return {name: _value(v, schema and schema.property(name)) for name, v in members.items()}
     text = node.value
     if node.style is not None or (schema and schema.kind == "string"):
         return text
-    if text in _NULLS:
+    if text in ("", "~", "null"):
         return None
     if schema and schema.kind == "boolean":
         return _SWITCHES.get(text.lower(), text)
