@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,7 @@ from chunkast.toolcalls import (
     ArgumentsDelta,
     Event,
     Part,
+    Protocol,
     Text,
     Tool,
     ToolCall,
@@ -29,6 +32,7 @@ from chunkast.toolcalls import (
     protocol_table,
     tools_from_json,
 )
+from chunkast.toolcalls.finder import KINDS
 from tests.tables import cases
 from tests.test_toolcalls import check_tiling, joined
 
@@ -67,6 +71,33 @@ def test_shapes(shape: dict[str, Any]) -> None:
     assert problems[len(problems) // 2 :] == problems[: len(problems) // 2]
 
 
+ROWS: Final = [row for rows in PROTOCOLS.values() for row in rows]
+MARKS: Final = {row: KINDS[row.kind].marks(row, "(?:weather|now)", ROWS) for row in ROWS}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_part_of_a_mark_is_kept_back(row: Protocol) -> None:
+    """A row with a longer mark fails here: the pattern of its cut marks has to match it."""
+    marks = re.compile(MARKS[row], re.DOTALL)
+    text = "\n".join(shape["text"] for shape in SHAPES)
+    found = [mark for mark in marks.finditer(text) if mark.lastgroup != "cut"]
+    assert found
+    for mark in {mark[0]: mark for mark in found}.values():
+        for end in range(mark.start() + 1, mark.end()):
+            cut = marks.match(text, mark.start(), end)
+            # A part that is a mark of its own is no part of a longer one, such as a bracket.
+            assert cut, (mark, text[mark.start() : end])
+            assert cut.lastgroup in ("cut", mark.lastgroup), (mark, text[mark.start() : end])
+
+
+def test_a_mark_that_is_not_kept_back_is_found() -> None:
+    row = replace(PROTOCOLS["qwen3-coder"][0], value_end=f"</parameter {'x' * 800}>")
+    marks = re.compile(KINDS[row.kind].marks(row, "weather", ROWS), re.DOTALL)
+    text = f"</parameter {'x' * 800}>"
+    assert marks.match(text)
+    assert not marks.match(text, 0, len(text) - 1)
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s['protocol']}: {s['shape']}")
 def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
     parts = parse_tool_calls(shape["text"], TOOLS, protocols="auto")
@@ -75,7 +106,7 @@ def test_auto_reads_each_call_once(shape: dict[str, Any]) -> None:
 
 def test_every_protocol_has_shapes() -> None:
     assert {shape["protocol"] for shape in SHAPES} == PROTOCOLS.keys()
-    assert len(SHAPES) >= 166
+    assert len(SHAPES) >= 175
 
 
 def test_the_table_has_a_row_for_each_form() -> None:

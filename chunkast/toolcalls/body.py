@@ -39,9 +39,8 @@ class KeptText:
 
     def add(self, fragment: str, *, last: bool) -> None:
         self.end += len(fragment)
-        ending = "\n" * last
-        self.stop = self.end + len(ending)
-        self._new.append(fragment + ending)
+        self.stop = self.end + last
+        self._new.append(fragment + "\n" * last)
 
     def whole(self) -> tuple[str, int]:
         """Return a text with all that is kept, and the position of its first character."""

@@ -66,6 +66,7 @@ class _Brackets(Reading):
     closing: dict[str, list[int]] = field(default_factory=dict)
     # The quote of the string that is open, the closing tag in it, and the signs open in it.
     quote: str = ""
+    quote_at: int = 0
     inside: tuple[str, int] | None = None
     nested: int = 0
     # The end of the last sign in the string that is open.
@@ -97,7 +98,7 @@ class _Brackets(Reading):
             self.last = end
         else:
             self.last = 0
-            self.quote = text if text in self.quotes else ""
+            self.quote, self.quote_at = (text, start) if text in self.quotes else ("", 0)
             if text in "{[(":
                 self.open.append(start)
                 self.opened.append(start)
@@ -153,13 +154,13 @@ class _Brackets(Reading):
         return at < len(self.opened) and self.opened[at] == key
 
     def last_end(self, key: int) -> int | None:
-        # A string that reaches to the end lacks its quote if all brackets are closed in it.
-        if self.quote == self.quotes and not self.closers and self.inner_sign <= key:
-            start = max(key, self.text.end - 99)
-            rest = self.text.between(start, self.text.end).rstrip()
-            if rest.endswith(("}", "]")):
-                return start + len(rest)
-        return None
+        # A value that reaches to the end lacks its quote if all brackets are closed in it.
+        start = max(key, self.text.end - 99)
+        rest = self.text.between(start, self.text.end).rstrip()
+        before = self.text.between(max(key, self.quote_at - 9), self.quote_at).rstrip()
+        is_value = self.quote == self.quotes and before.endswith((":", ",", "["))
+        is_whole = is_value and self.inner_sign <= key and rest.endswith(("}", "]"))
+        return start + len(rest) if is_whole and not self.closers else None
 
 
 def _outermost(opener: Opener, text: str) -> list[tuple[int, int | None]]:
