@@ -256,26 +256,15 @@ def test_deltas_are_the_text_of_the_arguments(shape: dict[str, Any]) -> None:
             assert (json.loads(deltas) if deltas else {}) == call.arguments
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
-def test_arguments_arrive_before_the_call_is_complete(name: str) -> None:
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_arguments_arrive_before_the_call_is_complete(row: Protocol) -> None:
     value = "a long letter " * 50
-    text = {
-        "xml": f"<write><text>{value}</text></write>",
-        "invoke": f'<invoke name="write"><parameter name="text">{value}</parameter></invoke>',
-        "qwen3-coder": f"<function=write><parameter=text>{value}</parameter></function>",
-        "glm": f"<tool_call>write<arg_key>text</arg_key><arg_value>{value}</arg_value></tool_call>",
-        "hermes": f'<tool_call>{{"name": "write", "arguments": {{"text": "{value}"}}}}</tool_call>',
-        "mistral": f'[TOOL_CALLS][{{"name": "write", "arguments": {{"text": "{value}"}}}}]',
-        "llama": f'[write(text="{value}")]',
-        "deepseek": f'<｜tool▁call▁begin｜>write<｜tool▁sep｜>{{"text": "{value}"}}<｜tool▁call▁end｜>',
-        "kimi": f'<|tool_call_begin|>write:0<|tool_call_argument_begin|>{{"text": "{value}"}}',
-        "harmony": f'<|channel|>commentary to=write<|message|>{{"text": "{value}"}}',
-        "json": f'{{"name": "write", "arguments": {{"text": "{value}"}}}}',
-    }[name]
-    stream = ToolCallStream(TOOLS, deltas=True, protocols=(name,))
+    names = {"N": "write", "K": "text", "v": value}
+    text = re.sub(r"\b[NKv]\b", lambda name: names[name[0]], row.form)
+    stream = ToolCallStream(TOOLS, deltas=True, protocols=(row.name,))
     start, *deltas = [part for character in text[:600] for part in stream.feed(character)]
     assert isinstance(start, ToolCallStart)
-    assert sum(len(d.text) for d in deltas if isinstance(d, ArgumentsDelta)) > 500
+    assert sum(len(d.text) for d in deltas if isinstance(d, ArgumentsDelta)) > 480
 
 
 @pytest.mark.parametrize(
