@@ -35,6 +35,7 @@ from chunkast import (
     locate_quote,
     plan_writes,
 )
+from chunkast.heuristics import Heuristic
 from chunkast.index import Hit, Store
 from chunkast.index.schema import VERSION
 from chunkast.text.source_map import SourceMap, without_surrogates
@@ -889,3 +890,38 @@ def test_readers_use_the_options_of_the_index(tmp_path: Path) -> None:
         assert chunker.config.extensions == ("tables",)
         assert chunker.counter.name == "o200k_base"
         assert store.chunker(model="gpt-4").counter.name == "cl100k_base"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"max_tokens": 256, "overlap": 0},
+        {"chunk_size": 64, "chunk_overlap": 8, "encoding": "o200k_base"},
+        {"max_tokens": 48, "min_tokens": 0, "packing": "fill", "scores": {"h1": 7}, "window": 9},
+        {"context": "title", "front_matter_keys": ("a", "b"), "extensions": ("tables",)},
+        {"tools": {"add": {}}, "protocols": ("json",), "trim": False},
+    ],
+)
+def test_the_chunker_of_an_index_changes_nothing_in_it(options: dict[str, Any]) -> None:
+    with filled(ISLANDS, **options) as store:
+        settings = store.settings()
+        assert store.update(ISLANDS.items(), store.chunker()).written == 0
+        assert store.settings() == settings
+        budget = store.chunker().config.budget
+        assert store.chunker(max_tokens=budget + 9).config.budget == budget + 9
+        # A reader needs no budget of the index.
+        assert store.chunker(reading=True).config.budget == Chunker().config.budget
+        assert store.chunker(reading=True).counter.name == store.chunker().counter.name
+
+
+def test_a_chunker_with_heuristics_needs_them() -> None:
+    heuristic: Heuristic[Any, Any] = Heuristic("test.nothing", "post-parse", lambda _draft: None)
+    with filled(ISLANDS, heuristics=(heuristic,), max_tokens=64) as store:
+        with pytest.raises(ConfigError, match=r"heuristics='test\.nothing'"):
+            store.chunker()
+        chunker = store.chunker(heuristics=(heuristic,))
+        assert store.update(ISLANDS.items(), chunker).written == 0
+        assert store.chunker(reading=True).config.heuristics == ()
+        assert store.outline("huts.md")
+        assert store.search("soup", expand=50)

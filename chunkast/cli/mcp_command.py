@@ -13,6 +13,6 @@ def run(options: Namespace) -> int:
     from chunkast.mcp import serve
 
     with open_database(options) as store:
-        chunker = store.chunker(**config_values(options))
+        chunker = store.chunker(reading=True, **config_values(options))
         serve(store, chunker, query_embedder(options, store))
     return 0

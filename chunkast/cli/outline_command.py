@@ -49,7 +49,8 @@ def outline_of(options: Namespace) -> Outline:
         return Chunker(config_of(options)).outline("".join(read_pieces(path)), name)
     with open_database(options) as store:
         source = _found(options.file, store.outline(), store.path)
-        return store.outline(source, chunker=store.chunker(**config_values(options)))
+        chunker = store.chunker(reading=True, **config_values(options))
+        return store.outline(source, chunker=chunker)
 
 
 def _files_here() -> list[str]:

@@ -31,7 +31,7 @@ def run(options: Namespace) -> int:
 
 def _chunk(options: Namespace) -> Passage:
     with open_database(options) as store:
-        chunker = store.chunker(**config_values(options))
+        chunker = store.chunker(reading=True, **config_values(options))
         return store.read(chunk_id=options.id, max_tokens=options.most, chunker=chunker)
 
 

@@ -29,7 +29,7 @@ def run(options: Namespace) -> int:
             limit=options.limit,
             within=options.within,
             expand=options.expand,
-            chunker=options.expand and store.chunker(**config_values(options)),
+            chunker=options.expand and store.chunker(reading=True, **config_values(options)),
         )
     result = {
         "query": query,

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = ("merged", "options_of")
+__all__ = ("COUNTERS", "merged", "options_of")
 
-_COUNTERS: Final = frozenset({"encoding", "model"})
+# The options that determine how tokens are counted.
+COUNTERS: Final = frozenset({"encoding", "model"})
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 
 
@@ -38,10 +39,13 @@ def options_of(chunker: Chunker) -> dict[str, Any]:
 
 
 def merged(remembered: Mapping[str, Any], replacing: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ``replacing`` options, and the ``remembered`` ones that they do not replace."""
-    replaced = {_ALIASES.get(name, name) for name in replacing}
-    if replaced & _COUNTERS:
-        replaced |= _COUNTERS
+    """Return the ``replacing`` options, and the ``remembered`` ones that they do not replace.
+
+    What a file remembers never allows a download.
+    """
+    replaced = {"allow_download", *(_ALIASES.get(name, name) for name in replacing)}
+    if replaced & COUNTERS:
+        replaced |= COUNTERS
     return {name: value for name, value in remembered.items() if name not in replaced} | {
         **replacing
     }

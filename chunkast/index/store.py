@@ -347,7 +347,7 @@ class Store:
             find_parts = partial(stored.parts, query, chunker)
             selection = WholeChunks(find_parts)
             if expand is not None:
-                outline_of = cache(partial(stored.outline, chunker=chunker or stored.chunker()))
+                outline_of = cache(partial(stored.outline, chunker=chunker or stored.chunker({})))
                 selection = ExpandedChunks(find_parts, outline_of, expand)
             ranking = self._ranked(query, vector, within)
             also = take_best(ranking, budget, limit, selection)
@@ -369,14 +369,16 @@ class Store:
             self._matrix = Matrix(self._connection, model)
         return fused([by_words, self._matrix.nearest(self._connection, vector, within)])
 
-    def chunker(self, **options: Any) -> Chunker:
-        """Return a chunker that parses documents and counts tokens in the same way as the index.
+    def chunker(self, *, reading: bool = False, **options: Any) -> Chunker:
+        """Return a chunker with the configuration of the index, such as for :meth:`update`.
 
-        ``options`` override the index's configuration. If the index was made with a counter other
-        than tiktoken's, ``encoding`` is required. Raises ``ConfigError`` for invalid values.
+        ``options`` override it. If the index was made with a counter in Python, ``encoding`` is
+        required, and ``heuristics`` if it was made with any. With ``reading``, the chunker only
+        parses documents and counts tokens in the same way, as :meth:`outline` needs it; the rest
+        has the defaults, and heuristics are not required. Raises ``ConfigError`` for invalid values.
         """
         with self._snapshot():
-            return self._documents().chunker(**options)
+            return self._documents().chunker(options, reading=reading)
 
     @overload
     def outline(self) -> dict[str, int]: ...
@@ -406,7 +408,7 @@ class Store:
                 return stored.costs()
             if (source, chunker) not in self._outlines:
                 text = stored.text(source)
-                outline = (chunker or stored.chunker()).outline(text, source)
+                outline = (chunker or stored.chunker({})).outline(text, source)
                 self._outlines = {(source, chunker): outline}
             return self._outlines[source, chunker].down_to(depth)
 

@@ -16,7 +16,7 @@ from chunkast.errors import ConfigError, StoreError
 from chunkast.index.checks import json_setting, text_hash
 from chunkast.index.connection import DamageError
 from chunkast.index.parts import Parts
-from chunkast.index.remembered import merged
+from chunkast.index.remembered import COUNTERS, merged
 from chunkast.model import Chunk
 from chunkast.reading import anchors_of
 from chunkast.sources.jupyter import is_notebook
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ("StoredDocuments",)
 
-# The options of an index that determine how a document is read, besides the counter.
-_READING: Final = frozenset(
-    ("extensions", "pseudo_headings", "heading_levels", "page_markers", "tools", "protocols")
-)
-# A file never allows a download.
-_COUNTING: Final = frozenset({"encoding", "model"})
+# The options of an index that determine how a document is read and how tokens are counted.
+_READING: Final = COUNTERS | {
+    *("extensions", "pseudo_headings", "heading_levels", "page_markers", "tools", "protocols")
+}
 
 
 class StoredDocuments:
@@ -47,10 +45,11 @@ class StoredDocuments:
     ) -> None:
         self._path = path
         self._connection = connection
-        options = json_setting(settings, "options")
-        self._counting = {name: options[name] for name in options.keys() & _COUNTING}
-        self._reading = {name: options[name] for name in options.keys() & _READING}
-        self._config = ChunkConfig.of(self._reading)
+        self._options = json_setting(settings, "options")
+        self._reading = {n: value for n, value in self._options.items() if n in _READING}
+        self._config = ChunkConfig.of(
+            {n: self._reading[n] for n in self._reading.keys() - COUNTERS}
+        )
         # The structure of each document that was read, and the starts and anchors of its sections.
         self._read: dict[str, tuple[Structure | None, list[tuple[int, str]]]] = {}
 
@@ -86,14 +85,15 @@ class StoredDocuments:
             raise StoreError(self._path, f"{source} is a notebook, which has no outline")
         return text
 
-    def chunker(self, **options: Any) -> Chunker:
-        """Return a chunker that parses documents and counts tokens in the same way as the index.
+    def chunker(self, options: Mapping[str, Any], *, reading: bool = True) -> Chunker:
+        """Return a chunker with the configuration of the index, which ``options`` override.
 
-        ``options`` override the index's configuration.
+        With ``reading``, it only parses documents and counts tokens in the same way.
         """
         from chunkast.chunker import Chunker
 
-        return Chunker(ChunkConfig.of(merged(self._reading | self._counting, options)))
+        remembered = self._reading if reading else self._options
+        return Chunker(ChunkConfig.of(merged(remembered, options)))
 
     def outline(self, source: str, chunker: Chunker) -> Outline | None:
         """Return the outline of a document, or ``None`` if its text cannot be read."""
@@ -112,7 +112,7 @@ class StoredDocuments:
         Returns ``None`` if there is no ``chunker``, and the index was made with a counter in Python.
         """
         try:
-            counter = (chunker or self.chunker()).counter
+            counter = (chunker or self.chunker({})).counter
         except ConfigError:
             return None
         return Parts(query, self._structure_around, self._config, counter)
