@@ -296,7 +296,7 @@ class Analysis:
 # The fields of a chunk that ``plan_writes`` compares.
 RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
 # The fields that are lists in JSON.
-_TUPLES: Final = ("headings", "kinds", "pages", "section_starts")
+_TUPLES: Final = ("headings", "kinds", "pages", "section_starts", "section_anchors")
 # The fields that contain the hash of another field.
 _HASHED: Final = {"content_hash": "text", "embed_hash": "embed_text"}
 
@@ -346,6 +346,8 @@ class Chunk:
         no title.
     section_starts: the start of each section in ``sections`` within the chunk's own text, as a
         character index in the document.
+    section_anchors: the anchor of each section in ``sections``, such as "install" in
+        ``guide.md#install``; empty where there is none, for example in a notebook.
 
     >>> from chunkast import chunk
     >>> document = "# Fruit\n\nApples are red.\n"
@@ -379,6 +381,7 @@ class Chunk:
     pages: tuple[int, int] | None = None
     sections: tuple[tuple[str, ...], ...] = ()
     section_starts: tuple[int, ...] = ()
+    section_anchors: tuple[str, ...] = ()
 
     def section_at(self, pos: int) -> tuple[str, ...]:
         """Return the heading path of the section at ``pos``, a character index in the document.
@@ -388,9 +391,23 @@ class Chunk:
         """
         if not self.sections:
             return self.headings
-        after_overlap = max(pos, self.start_index + self.overlap)
-        slot = bisect_right(self.section_starts, after_overlap) - 1
+        slot = self._slot_at(pos)
         return self.sections[slot] if slot >= 0 else ()
+
+    def anchor_at(self, pos: int) -> str:
+        """Return the anchor of the section at ``pos``, as in :meth:`section_at`; may be empty."""
+        slot = self._slot_at(pos)
+        return self.section_anchors[slot] if 0 <= slot < len(self.section_anchors) else ""
+
+    def _slot_at(self, pos: int) -> int:
+        """Return the slot in ``sections`` of the section at ``pos``, or -1 before the first."""
+        after_overlap = max(pos, self.start_index + self.overlap)
+        return bisect_right(self.section_starts, after_overlap) - 1
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of the section in which the chunk's own text begins; may be empty."""
+        return self.anchor_at(self.start_index)
 
     if not TYPE_CHECKING:
 
@@ -512,4 +529,4 @@ def state_hash(values: Mapping[str, Any]) -> str:
     return values_hash(known)
 
 
-_DERIVED: Final = {*RECORD[1:], "sections", "section_starts"}
+_DERIVED: Final = {*RECORD[1:], "sections", "section_starts", "section_anchors"}

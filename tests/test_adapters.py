@@ -114,6 +114,7 @@ class TestLangChain:
                 "source": chunk.source,
                 "headings": " > ".join(chunk.headings),
                 "sections": [" > ".join(path) for path in chunk.sections],
+                "section_anchors": list(chunk.section_anchors),
                 "token_count": chunk.token_count,
                 "start_index": chunk.start_index,
                 "end_index": chunk.end_index,
@@ -363,6 +364,7 @@ class TestHaystack:
             assert (meta["start_line"], meta["end_line"]) == (chunk.start_line, chunk.end_line)
             assert meta["headings"] == " > ".join(chunk.headings)
             assert meta["sections"] == [" > ".join(path) for path in chunk.sections]
+            assert meta["section_anchors"] == list(chunk.section_anchors)
             assert chunk.embed_text.startswith(meta["embed_prefix"] + chunk.text)
 
     @pytest.mark.parametrize("key", ["file_path", "url", "source"])

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from chunkast import Chunk, Chunker, chunk, locate_quote
+from chunkast.notebook import chunk_notebook
 from tests.command import run, write
 from tests.strategies import documents
+from tests.test_documents import CELLS, notebook
+
+
+@dataclass(frozen=True)
+class Place:
+    start_index: int
+    end_index: int
+
 
 GUIDE = """---
 title: Manual
@@ -42,11 +53,13 @@ def test_every_section_in_the_text_is_named() -> None:
     for path, start in zip(all_in_one.sections, all_in_one.section_starts, strict=True):
         assert all_in_one.section_at(start) == path
         assert GUIDE[start:].startswith(("---", "#"))
+    assert all_in_one.section_anchors == ("", "install", "from-source", "use")
     # What was stored before sections were known has the same state.
     values = all_in_one.to_dict()
-    del values["sections"], values["section_starts"]
+    del values["sections"], values["section_starts"], values["section_anchors"]
     earlier = Chunk.from_dict(values)
     assert (earlier.sections, earlier.section_at(5)) == ((), earlier.headings)
+    assert (earlier.section_anchors, earlier.anchor_at(5), earlier.anchor) == ((), "", "")
     assert earlier.state_hash == all_in_one.state_hash
 
 
@@ -54,16 +67,72 @@ def test_text_before_the_first_heading_is_in_the_document_alone() -> None:
     assert chunk("Text.")[0].sections == ()
     [both] = chunk("Text.\n\n# A\n\nMore.")
     assert (both.sections, both.section_at(0), both.section_at(7)) == ((("A",),), (), ("A",))
+    assert (both.anchor, both.anchor_at(7), both.section_anchors) == ("", "a", ("a",))
     assert chunk("---\ntitle: T\n---\nText.")[0].sections == (("T",),)
     # A title that is a heading as well is not repeated.
     assert chunk("---\ntitle: T\n---\n# T\n\nText.")[0].sections == (("T",), ("T",))
+
+
+ANCHORED = """Before.
+
+# Install
+
+<details>
+
+## With *pip* {#pip}
+
+Run it.
+
+</details>
+
+It goes on.
+
+# Install
+
+---
+title: Another page
+---
+
+On it.
+
+# Use
+
+Call it.[^1]
+
+[^1]: A note.
+"""
+
+
+@pytest.mark.parametrize("budget", [500, 12])
+def test_each_section_has_the_anchor_of_its_heading(budget: int) -> None:
+    chunks = Chunker(max_tokens=budget, overlap=0).chunk(ANCHORED, "a.md")
+    found = [anchor for each in chunks for anchor in each.section_anchors]
+    anchors = ["install", "pip", "install", "install-1", "", "use"]
+    assert [anchor for anchor, _ in groupby(found)] == anchors
+    for each in chunks:
+        assert each.anchor == each.anchor_at(each.start_index)
+        assert Chunk.from_dict(each.to_dict()) == each
+        if "goes on" in each.text:
+            assert each.anchor_at(ANCHORED.index("It goes on")) == "install"
+        if "On it" in each.text:
+            assert each.anchor_at(ANCHORED.index("On it")) == ""
+
+
+def test_cells_have_no_anchors() -> None:
+    chunks = chunk_notebook(Chunker(), notebook(*CELLS), "a.ipynb")
+    assert any(each.sections for each in chunks)
+    assert all(each.section_anchors == ("",) * len(each.sections) for each in chunks)
 
 
 @given(documents())
 def test_sections_are_those_of_the_headings(text: str) -> None:
     chunker = Chunker(max_tokens=24, overlap=6)
     headings = chunker.analyze(text).headings
+    outline = chunker.outline(text)
     for found in chunker.chunk(text):
+        for start, anchor in zip(found.section_starts, found.section_anchors, strict=True):
+            first = start + len(text[start:]) - len(text[start:].lstrip())
+            assert outline.find(Place(first, first + 1)).anchor == anchor
         own = found.start_index + found.overlap
         assert list(found.section_starts) == sorted(found.section_starts)
         assert all(own <= start < found.end_index for start in found.section_starts)

@@ -91,7 +91,7 @@ def test_parquet_has_types_and_says_how_it_was_made() -> None:
     assert str(schema.field("token_count").type) == "int32"
     assert str(schema.field("headings").type).startswith("list<")
     nullable = [field.name for field in schema if field.nullable]
-    assert nullable == ["source", "pages", "sections", "section_starts"]
+    assert nullable == ["source", "pages", "sections", "section_starts", "section_anchors"]
     about = json.loads(schema.metadata[b"chunkast.config"])
     assert (about["max_tokens"], about["encoding"]) == (30, "cl100k_base")
     assert len(schema.metadata[b"chunkast.fingerprint"]) == 64

@@ -30,10 +30,12 @@ def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False)
 
     The key ``headings`` is the titles joined by " > ", because many vector stores do not accept
     lists; it is "" before the first heading. If ``sections`` is true, the key ``sections`` is a
-    list of the heading paths of all sections in the chunk, each joined in the same way. The number
-    of a notebook cell is treated as a position if the cell has an id.
+    list of the heading paths of all sections in the chunk, each joined in the same way, and
+    ``section_anchors`` a list of their anchors. The number of a notebook cell is treated as a
+    position if the cell has an id.
     """
     own = dict(chunk.metadata)
+    paths = [" > ".join(path) for path in chunk.sections]
     if not positions and own.get("cell_id"):
         del own["cell"]
     return {
@@ -41,7 +43,7 @@ def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False)
         "headings": " > ".join(chunk.headings),
         "token_count": chunk.token_count,
         **({key: getattr(chunk, key) for key in POSITION_KEYS} if positions else {}),
-        **({"sections": [" > ".join(path) for path in chunk.sections]} if sections else {}),
+        **({"sections": paths, "section_anchors": [*chunk.section_anchors]} if sections else {}),
         **(dict(zip(PAGE_KEYS, chunk.pages, strict=True)) if positions and chunk.pages else {}),
     }
 

@@ -53,8 +53,8 @@ class ChunkastTextSplitter(TextSplitter):
         and ``end_line``. If a line is inserted before a chunk, its positions change, and
         ``langchain_core.indexing.index`` writes the chunk again.
     uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
-    sections: add a list of the heading paths of all sections in the chunk to the metadata, as
-        ``sections``. Many vector stores do not accept lists.
+    sections: add lists of the heading paths and anchors of all sections in the chunk to the
+        metadata, as ``sections`` and ``section_anchors``. Many vector stores do not accept lists.
 
     Raises ``ConfigError`` for an invalid option.
     """

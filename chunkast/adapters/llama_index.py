@@ -78,8 +78,8 @@ class ChunkastNodeParser(NodeParser):
     is embedded.
 
     uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
-    sections: add a list of the heading paths of all sections in the chunk to the metadata, as
-        ``sections``. Many vector stores do not accept lists.
+    sections: add lists of the heading paths and anchors of all sections in the chunk to the
+        metadata, as ``sections`` and ``section_anchors``. Many vector stores do not accept lists.
 
     Raises ``ConfigError`` for an invalid option, and if a document's metadata leaves no room for
     the document's text.

@@ -9,6 +9,7 @@ from chunkast.analysis.heading_paths import Page, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
+from chunkast.analysis.section_anchors import anchors_by_run
 from chunkast.analysis.structure import Structure
 from chunkast.analysis.syntax import CELL_OPTION
 from chunkast.analysis.walk import INSIDE, Point
@@ -30,6 +31,7 @@ __all__ = (
     "Sections",
     "Structure",
     "analyze",
+    "anchors_by_run",
     "structure_of",
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Any, Final
 
-from chunkast.analysis import Structure
+from chunkast.analysis import Structure, anchors_by_run
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Piece
@@ -42,6 +42,7 @@ def assemble(
     """
     source_map = SourceMap(structure.text)
     headings, analysis = structure.headings, structure.analysis
+    anchors = anchors_by_run(headings)
     number = 0
     previous: Piece | None = None
     for piece in pieces:
@@ -79,6 +80,7 @@ def assemble(
         chunk.pages = pages_of_text(analysis.pages, text, start)
         chunk.sections = tuple(path for _, path in sections)
         chunk.section_starts = tuple(begin for begin, _ in sections)
+        chunk.section_anchors = tuple(anchors[headings.run_at(begin)] for begin, _ in sections)
         chunk.__class__ = Chunk
         yield chunk
         number += 1

@@ -42,7 +42,7 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
-VERSION: Final = 9
+VERSION: Final = 10
 _SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.

@@ -200,17 +200,8 @@ def take_best(
     return also
 
 
-def hits(
-    selection: WholeChunks,
-    query: str,
-    anchor_of: Callable[[str, int], str],
-    also: Mapping[str, Sequence[Place]],
-) -> Iterator[Hit]:
-    """Yield a hit for each chunk that was taken.
-
-    ``anchor_of`` returns the anchor for a source and a position in that document; ``also`` has the
-    places of copies by the chunk's id.
-    """
+def hits(selection: WholeChunks, query: str, also: Mapping[str, Sequence[Place]]) -> Iterator[Hit]:
+    """Yield a hit for each chunk that was taken; ``also`` has the places of copies by its id."""
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk
         start, _ = best_section(query, chunk, (passage.start_index, passage.end_index))
@@ -227,7 +218,7 @@ def hits(
             score=candidate.score,
             pages=chunk.pages,
             section=chunk.section_at(start),
-            anchor=anchor_of(chunk.source or "", start),
+            anchor=chunk.anchor_at(start),
             part=part,
             also=tuple(also.get(chunk.id, ())),
         )

@@ -351,7 +351,7 @@ class Store:
                 selection = ExpandedChunks(find_parts, outline_of, expand)
             ranking = self._ranked(query, vector, within)
             also = take_best(ranking, budget, limit, selection)
-            return list(hits(selection, query, stored.anchor, also))
+            return list(hits(selection, query, also))
 
     def _ranked(
         self,

@@ -1,13 +1,11 @@
-"""Reads the stored documents: their texts, outlines and anchors."""
+"""Reads the stored documents: their texts and outlines."""
 
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.analysis import Structure, structure_of
@@ -18,7 +16,6 @@ from chunkast.index.connection import DamageError
 from chunkast.index.parts import Parts
 from chunkast.index.remembered import COUNTERS, merged
 from chunkast.model import Chunk
-from chunkast.reading import anchors_of
 from chunkast.sources.jupyter import is_notebook
 from chunkast.text.source_map import encode, without_surrogates
 
@@ -50,8 +47,8 @@ class StoredDocuments:
         self._config = ChunkConfig.of(
             {n: self._reading[n] for n in self._reading.keys() - COUNTERS}
         )
-        # The structure of each document that was read, and the starts and anchors of its sections.
-        self._read: dict[str, tuple[Structure | None, list[tuple[int, str]]]] = {}
+        # The structure of each document that was parsed, or None if its text cannot be read.
+        self._structures: dict[str, Structure | None] = {}
 
     def costs(self) -> dict[str, int]:
         """Return a mapping from each document's source to its token count, excluding overlap."""
@@ -100,12 +97,6 @@ class StoredDocuments:
         text = self._readable(source)
         return None if text is None else chunker.outline(text, source)
 
-    def anchor(self, source: str, pos: int) -> str:
-        """Return the anchor of the section at ``pos`` in a document, or an empty string."""
-        _, anchors = self._structure(source)
-        before = bisect_right(anchors, pos, key=itemgetter(0))
-        return anchors[before - 1][1] if before else ""
-
     def parts(self, query: str, chunker: Chunker | None) -> Parts | None:
         """Return the parts of chunks for a query, counted by ``chunker`` or as in the index.
 
@@ -119,20 +110,17 @@ class StoredDocuments:
 
     def _structure_around(self, chunk: Chunk) -> tuple[Structure, int]:
         """Return the structure of a chunk's document and 0, or of its text and the text's start."""
-        structure, _ = self._structure(chunk.source or "")
+        source = chunk.source or ""
+        if source not in self._structures:
+            text = self._readable(source)
+            parsed = None if text is None else structure_of(text, self._config, source)
+            self._structures[source] = parsed
+        structure = self._structures[source]
         if structure is not None:
             return structure, 0
         language = "text" if chunk.metadata.get("cell_type") in ("code", "raw") else None
         structure = structure_of(chunk.text, self._config, chunk.source, language)
         return structure, chunk.start_index
-
-    def _structure(self, source: str) -> tuple[Structure | None, list[tuple[int, str]]]:
-        """Return the structure and the anchors of a document; none if its text cannot be read."""
-        if source not in self._read:
-            text = self._readable(source)
-            structure = None if text is None else structure_of(text, self._config, source)
-            self._read[source] = structure, anchors_of(structure.analysis) if structure else []
-        return self._read[source]
 
     def _readable(self, source: str) -> str | None:
         if is_notebook(source.partition("#cell")[0]):

@@ -40,8 +40,9 @@ COLUMNS: Final = {
     "pages": "pages",
     "sections": "lists",
     "section_starts": "positions",
+    "section_anchors": "list",
 }
-_NULLABLE: Final = frozenset({"source", "pages", "sections", "section_starts"})
+_NULLABLE: Final = frozenset({"source", "pages", "sections", "section_starts", "section_anchors"})
 
 
 def arrow_schema() -> Any:

@@ -2,6 +2,6 @@
 
 from chunkast.reading.outline import Outline
 from chunkast.reading.passages import Passage
-from chunkast.reading.sections import Section, SectionError, anchors_of
+from chunkast.reading.sections import Section, SectionError
 
-__all__ = ("Outline", "Passage", "Section", "SectionError", "anchors_of")
+__all__ = ("Outline", "Passage", "Section", "SectionError")

@@ -11,14 +11,15 @@ from urllib.parse import unquote
 
 import regex
 
-from chunkast.analysis.heading_paths import Headings, Run, titled_path
+from chunkast.analysis.heading_paths import Headings, titled_path
+from chunkast.analysis.section_anchors import anchors_of, section_starts
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.errors import ChunkastError, shown
-from chunkast.markdown.titles import read_title, slug_of
-from chunkast.model import Analysis, Heading
+from chunkast.markdown.titles import read_title
+from chunkast.model import Analysis
 from chunkast.text.spans import trim_span
 
-__all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
+__all__ = ("Section", "SectionError", "find_section", "line_at", "sections_of")
 
 _SEPARATOR: Final = " > "
 # An emoji, a flag, a keycap, or the name of an emoji between colons; "#" and "1" alone are none.
@@ -96,21 +97,15 @@ def sections_of(
     """
     text = analysis.text
     headings = Headings(analysis)
-    anchors = {heading.start: names for heading, names in _anchors_of(analysis)}
+    anchors = anchors_of(headings)
     starts = [*(run.start for run in headings.runs), len(text)]
     own: dict[int, list[int]] = {}
-    around = [0]
-    for number, run in enumerate(headings.runs):
-        while number >= headings.ends[around[-1]]:
-            around.pop()
-        titled = _is_titled(headings, run)
-        if titled and run.first == number:
-            around.append(number)
-        own.setdefault(run.first if titled else around[-1], []).append(number)
+    for number, first in enumerate(section_starts(headings)):
+        own.setdefault(first, []).append(number)
     for first, runs in own.items():
         number = headings.runs[first].heading
         heading = analysis.headings[number] if number >= 0 else None
-        names = anchors[heading.start] if heading else ("",)
+        names = anchors[number] if heading else ("",)
         start, end = trim_span(text, starts[first], starts[headings.ends[first]])
         spans = (trim_span(text, starts[run], starts[run + 1]) for run in runs)
         yield Section(
@@ -127,67 +122,9 @@ def sections_of(
         )
 
 
-def _is_titled(headings: Headings, run: Run) -> bool:
-    """Return whether a run belongs to a section or page that has a title."""
-    if run.heading >= 0:
-        return headings.all[run.heading].title != ""
-    return headings.page_at(run.start).title != ""
-
-
 def line_at(lines: Sequence[int], pos: int) -> int:
     """Return the number, from 1, of the line at ``pos``, given the starts of all lines."""
     return max(bisect_right(lines, pos, hi=len(lines) - 1), 1)
-
-
-def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
-    """Return the start and the anchor of each heading that has a title."""
-    return [(heading.start, anchors[0]) for heading, anchors in _anchors_of(analysis)]
-
-
-def _anchors_of(analysis: Analysis) -> Iterator[tuple[Heading, tuple[str, ...]]]:
-    """Yield each heading that has a title, with its anchors."""
-    titled = [heading for heading in analysis.headings if heading.title]
-    return zip(titled, _all_anchors(titled), strict=True)
-
-
-def _all_anchors(headings: Sequence[Heading]) -> list[tuple[str, ...]]:
-    """Return the anchors of each heading: its id, other ids in the text, and its slug.
-
-    An id that is the first anchor of another heading is left out, unless it is in the attributes.
-    """
-    slugs = list(_slugs(headings))
-
-    def certainty(number: int) -> int:
-        heading = headings[number]
-        if heading.id or not heading.anchors:
-            return 0
-        return 1 if slugs[number] in heading.anchors else 2
-
-    found: list[tuple[str, ...]] = [()] * len(headings)
-    owners: dict[str, int] = {}
-    for number in sorted(range(len(headings)), key=certainty):
-        heading = headings[number]
-        others = (name for name in heading.anchors if owners.get(name, number) == number)
-        anchors = dict.fromkeys((heading.id, *others, slugs[number]))
-        found[number] = tuple(filter(None, anchors)) or ("",)
-        owners.setdefault(found[number][0], number)
-    return [
-        (first, *(name for name in others if owners.get(name, number) == number))
-        for number, (first, *others) in enumerate(found)
-    ]
-
-
-def _slugs(headings: Sequence[Heading]) -> Iterator[str]:
-    """Yield the slug of each heading; a number is appended to one that is already in use."""
-    used: dict[str, int] = {}
-    for heading in headings:
-        anchor = slug = slug_of(heading.title)
-        if not heading.id:
-            while anchor in used:
-                used[slug] += 1
-                anchor = f"{slug}-{used[slug]}"
-            used[anchor] = 0
-        yield anchor
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:

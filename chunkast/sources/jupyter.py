@@ -235,5 +235,9 @@ def chunk_cells(
         structure = structure_of(analysis, chunker.config)
         for chunk in chunks_of(structure, chunker.config, chunker.counter, location, parts):
             yield replace(
-                chunk, source=name, index=next(index), metadata={**chunk.metadata, **about}
+                chunk,
+                source=name,
+                index=next(index),
+                metadata={**chunk.metadata, **about},
+                section_anchors=("",) * len(chunk.sections),
             )

@@ -12,7 +12,6 @@ from chunkast.errors import ConfigError, StoreError, check_count, describe
 from chunkast.index import Store
 from chunkast.index.embedding import Embed
 from chunkast.model import Chunk
-from chunkast.stores.chunk_anchors import anchors_in
 from chunkast.stores.row_writer import Pending, RowWriter
 from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.target import Record, Row, Target, Vector, clean, row_of
@@ -193,17 +192,9 @@ class _Run:
         model = self.writer.model
         self.present.update(chunk.id for chunk in chunks)
         self.outdated += prior.keys() - self.present
-        states = [(chunk.id, chunk.embed_hash, chunk.state_hash, model) for chunk in chunks]
-        stored = {
-            (each.id, each.embed_hash, each.state_hash, each.model) for each in prior.values()
-        }
-        if stored == {*states}:  # then its anchors are the same, too
-            self.writer.counts["unchanged"] += len(chunks)
-            return
-        anchors = anchors_in(source, chunks)
         for chunk in chunks:
             known = prior.get(chunk.id)
-            row = row_of(chunk, source, model, anchors.get(chunk.id, ""))
+            row = row_of(chunk, source, model)
             lost = known.embed_hash if known is not None and known.model == model else ""
             if lost != row["embed_hash"]:
                 pending = Pending(row, chunk.embed_text, chunk.embed_hash)

@@ -95,7 +95,7 @@ class Target(Protocol):
         """End a sync that has changed the store, for example by building an index."""
 
 
-def row_of(chunk: Chunk, document: str, model: str, anchor: str) -> dict[str, Any]:
+def row_of(chunk: Chunk, document: str, model: str) -> dict[str, Any]:
     """Return the row of a chunk: the values that a store keeps beside the vector.
 
     Values that the chunk does not have are left out.
@@ -104,7 +104,6 @@ def row_of(chunk: Chunk, document: str, model: str, anchor: str) -> dict[str, An
         **{name: getattr(chunk, name) for name in _SAME},
         "chunk_id": chunk.id,
         "section": " > ".join(chunk.headings),
-        "anchor": anchor,
         **dict(zip(("first_page", "last_page"), chunk.pages or (), strict=False)),
     }
     present = {name: value for name, value in clean(values).items() if value not in _ABSENT}
@@ -113,7 +112,7 @@ def row_of(chunk: Chunk, document: str, model: str, anchor: str) -> dict[str, An
 
 # The values of a row that are fields of its chunk.
 _SAME: Final = (
-    *("text", "source", "headings", "start_line", "end_line", "kinds", "metadata"),
+    *("text", "source", "headings", "anchor", "start_line", "end_line", "kinds", "metadata"),
     *("content_hash", "embed_hash", "state_hash"),
 )
 _ABSENT: Final[tuple[Any, ...]] = (None, "", [], {})

@@ -52,12 +52,10 @@ def check_target(
         _equal("rows", sorted(rows), sorted(chunks))
         for id_, chunk in chunks.items():
             stored, vector = rows[id_]
-            document = clean(chunk.source)
-            for name, value in row_of(chunk, document, model, "").items():
+            row = row_of(chunk, clean(chunk.source), model)
+            for name, value in row.items():
                 _equal(f"{name} of {id_}", _plain(stored.get(name), value), value)
-            absent = {"first_page", "section", "metadata"} - row_of(
-                chunk, document, model, ""
-            ).keys()
+            absent = {"first_page", "section", "metadata"} - row.keys()
             _equal(f"absent values of {id_}", [n for n in absent if stored.get(n)], [])
             [expected] = _embed([chunk.embed_text])
             size = math.hypot(*vector) or 1.0
