@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from chunkast import Chunker, StoreError
-from chunkast.index import Store
+from chunkast.index import Store, text_hash
 from chunkast.index.connection import store_errors
 from chunkast.index.schema import connect
 from tests.command import environment, errors, posix, run, write
@@ -112,9 +112,23 @@ def test_a_damaged_index_is_refused_and_rebuilt(
 def test_another_text_and_bytes_are_damage(whole: Path, text: str, reason: str) -> None:
     change(whole, f"UPDATE documents SET text = {text} WHERE number = 1")  # noqa: S608
     with Store(str(whole), read_only=True) as store:
-        source = str(next(store.chunks()).source)
+        source = next(iter(TEXTS))
         with pytest.raises(StoreError, match=reason):
             store.outline(source)
+        with pytest.raises(StoreError, match="row 1 of its chunks is damaged"):
+            list(store.chunks(source))
+        assert store.faults() == [f"the text of {source} is damaged"]
+
+
+def test_another_text_with_its_hash_is_damage(whole: Path, before: Any) -> None:
+    """Nothing in the row of the document contradicts it, but the rows of its chunks do."""
+    [source, text, *_] = next(iter(TEXTS.items()))
+    other = text.replace("e", "a")
+    values = (
+        f"text = '{other.replace(chr(39), chr(39) * 2)}', text_hash = '{text_hash(other.encode())}'"
+    )
+    change(whole, f"UPDATE documents SET {values} WHERE source = '{source}'")  # noqa: S608
+    assert_refused_and_rebuilt(whole, before)
 
 
 def test_paths_that_cannot_be_paths_are_not_remembered(tmp_path: Path) -> None:

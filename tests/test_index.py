@@ -38,6 +38,7 @@ from chunkast import (
 from chunkast.heuristics import Heuristic
 from chunkast.index import Hit, Store
 from chunkast.index.schema import VERSION
+from chunkast.notebook import read_notebook
 from chunkast.text.source_map import SourceMap, without_surrogates
 from tests.checks import counter_of
 from tests.command import command, environment, errors, linux, posix, run, write
@@ -799,9 +800,10 @@ def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> 
     assert run("search", "soup", "--db", "a.db", cwd=tmp_path).returncode == 0
 
 
-def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [4, 5])
+def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path, version: int) -> None:
     path = tmp_path / "older.db"
-    path.write_bytes((DOCUMENTS.parent / "databases" / "version-4.db").read_bytes())
+    path.write_bytes((DOCUMENTS.parent / "databases" / f"version-{version}.db").read_bytes())
     with pytest.raises(StoreError, match="older chunkast"):
         Store(str(path), read_only=True)
     with Store(str(path)) as store:
@@ -811,6 +813,56 @@ def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path) -> None:
             assert (report.embed, len(report.faults)) == ([], 1)
         assert store.faults() == []
         assert store.read("huts.md").text == ISLANDS["huts.md"].rstrip()
+
+
+# The file, as other programs read it
+
+
+def test_a_view_has_the_text_of_each_chunk(tmp_path: Path) -> None:
+    corpus = {**BEGINNINGS, "odd \ud800.md": "# \U0001f30a\r\n\r\nA \udfff\r\nand é.\r\n" * 40}
+    with Store(str(tmp_path / "a.db"), create=True) as store:
+        pairs: list[tuple[str, Any]] = [*corpus.items()]
+        pairs.append(("book.ipynb", read_notebook(notebook(*CELLS), "book.ipynb")))
+        store.update(pairs, Chunker(max_tokens=60))
+        chunks = list(store.chunks())
+    expected = [
+        (c.id, c.index, c.start_index, c.end_index, c.start_line, c.end_line, c.text)
+        for c in chunks
+    ]
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        columns = "id, position, start_index, end_index, start_line, end_line, text"
+        query = f"SELECT {columns} FROM chunk_texts ORDER BY source, position"  # noqa: S608
+        assert connection.execute(query).fetchall() == expected
+        lists = connection.execute("SELECT headings FROM chunk_texts ORDER BY source, position")
+        assert [tuple(json.loads(each)) for (each,) in lists] == [c.headings for c in chunks]
+        # Only what is no slice of its document is stored again.
+        query = "SELECT DISTINCT source FROM chunks JOIN documents ON document = documents.number"
+        own = connection.execute(f"{query} WHERE chunks.text IS NOT NULL").fetchall()
+        nul = {(without_surrogates(name),) for name, text in corpus.items() if "\0" in text}
+        assert {*own} == {("book.ipynb",), *nul}
+
+
+def test_a_text_with_a_nul_is_whole_in_the_view(tmp_path: Path) -> None:
+    text = "# A\0B\n\nOne \0 two.\n\n# C\n\nThree.\n"
+    with Store(str(tmp_path / "a.db"), create=True) as store:
+        store.update([("a.md", text)], Chunker(max_tokens=12, min_tokens=0, overlap=0))
+        texts = [chunk.text for chunk in store.chunks()]
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        stored = connection.execute("SELECT text FROM chunk_texts ORDER BY position")
+        assert [each for (each,) in stored] == texts
+    assert "".join(texts).count("\0") == 2
+
+
+def test_the_text_of_a_document_is_read_once_for_its_chunks() -> None:
+    texts = {name: "".join(f"# T{n}\n\nSoup {n}.\n\n" for n in range(200)) for name in "ab"}
+    with filled(texts, max_tokens=12, min_tokens=0, overlap=0) as store:
+        statements: list[str] = []
+        store._connection.set_trace_callback(statements.append)
+        assert len(list(store.chunks())) == 400
+        assert store.faults() == []
+        assert len(store.search("soup", limit=50)) == 50
+        read = [each for each in statements if "SELECT text FROM documents" in each]
+        assert len(read) <= 4
 
 
 # What an index remembers

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from chunkast.index.connection import DamageError
-from chunkast.index.rows import SELECT, read_row
+from chunkast.index.rows import read_rows
 from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
@@ -103,8 +103,8 @@ def loaded(
     """Yield the chunks with these numbers and scores, in the same order."""
     while step := dict(islice(rows, _STEP_SIZE)):
         marks = ", ".join("?" * len(step))
-        stored = connection.execute(f"{SELECT} WHERE chunks.number IN ({marks})", tuple(step))
-        loaded = {number: (chunk, own) for number, own, chunk in map(read_row, stored)}
+        stored = read_rows(connection, f"WHERE chunks.number IN ({marks})", tuple(step))
+        loaded = {number: (chunk, own) for number, own, chunk in stored}
         for number, score in step.items():
             if number not in loaded:
                 raise DamageError(f"row {number} of its chunks is missing")

@@ -11,7 +11,7 @@ from typing import Final
 from chunkast.errors import StoreError
 from chunkast.files.database import index_command
 from chunkast.index.connection import store_errors
-from chunkast.index.rows import COLUMNS
+from chunkast.index.rows import COLUMNS, field_column
 
 __all__ = (
     "INSERT_WORDS",
@@ -41,6 +41,8 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
+# The fields in the view of chunks that have no column of their own.
+_SHOWN: Final = ("start_line", "end_line", "headings")
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
 VERSION: Final = 10
 _SCHEMA: Final = (
@@ -60,9 +62,19 @@ _SCHEMA: Final = (
         {", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())}
     )""",
     "CREATE INDEX chunks_by_place ON chunks (document, position)",
-    "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
+    "CREATE INDEX chunks_by_id ON chunks (id)",
     "CREATE INDEX chunks_by_vector ON chunks (embed_hash)",
     WORDS_TABLE,
+    # For other programs, which need not know where the text of a chunk is stored.
+    f"""CREATE VIEW chunk_texts (
+        number, source, position, id, start_index, end_index, {", ".join(_SHOWN)}, text
+    ) AS SELECT
+        chunks.number, source, position, id, start_index, end_index,
+        {", ".join(map(field_column, _SHOWN))},
+        coalesce(
+            chunks.text, substr(documents.text, start_index + 1, end_index - start_index)
+        )
+        FROM chunks JOIN documents ON documents.number = chunks.document""",  # noqa: S608
     """CREATE TABLE text_vectors (
         model TEXT NOT NULL,
         embed_hash TEXT NOT NULL,
@@ -212,6 +224,7 @@ def _create(connection: sqlite3.Connection) -> None:
 
 def empty(connection: sqlite3.Connection) -> None:
     """Create the tables again, without rows, within the open transaction."""
+    connection.execute("DROP VIEW IF EXISTS chunk_texts")
     for table in _TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
     _create_tables(connection)

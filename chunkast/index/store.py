@@ -16,7 +16,7 @@ from chunkast.index.connection import DamageError, store_errors
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import Matrix, fused
 from chunkast.index.ranking import Candidate, ranked
-from chunkast.index.rows import SELECT, read_row
+from chunkast.index.rows import read_rows
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
 from chunkast.index.stored_documents import StoredDocuments
 from chunkast.index.stored_vectors import MODEL, size_of
@@ -163,13 +163,13 @@ class Store:
         """
         marks = ", ".join("?" * len(numbers))
         query = (
-            f"{SELECT} WHERE chunks.number IN ({marks}) AND NOT EXISTS (SELECT 1 FROM text_vectors "  # noqa: S608
+            f"WHERE chunks.number IN ({marks}) AND NOT EXISTS (SELECT 1 FROM text_vectors "  # noqa: S608
             "WHERE model = ? AND embed_hash = chunks.embed_hash) ORDER BY chunks.number"
         )
         # Each row is checked as it is read; checking the whole file for each batch takes too long.
         with self._snapshot(check=False):
-            rows = self._connection.execute(query, (*numbers, model))
-            chunks = [read_row(row)[2] for row in rows]
+            rows = read_rows(self._connection, query, (*numbers, model))
+            chunks = [chunk for _, _, chunk in rows]
             size = size_of(self._connection, model)
         return {each.embed_hash: each.embed_text for each in chunks}, size
 
@@ -268,19 +268,18 @@ class Store:
             if not self._connection.in_transaction:
                 self._check()
             names = [] if source is None else [without_surrogates(source)]
-            query = f"{SELECT} {'WHERE source = ?' if names else ''} ORDER BY source, position"
-            for row in self._connection.execute(query, names):
-                yield read_row(row)[2]
+            query = f"{'WHERE source = ?' if names else ''} ORDER BY source, position"
+            for _, _, chunk in read_rows(self._connection, query, names):
+                yield chunk
 
     def chunk(self, chunk_id: str) -> Chunk:
         """Return the chunk with this id; raises ``StoreError`` if there is none."""
         with self._snapshot():
             self._completed()
-            query = f"{SELECT} WHERE chunks.id = ? ORDER BY chunks.number"
-            row = self._connection.execute(query, (without_surrogates(chunk_id),)).fetchone()
-            if row is None:
-                raise StoreError(self.path, f"has no chunk {chunk_id!r}")
-            return read_row(row)[2]
+            query = "WHERE chunks.id = ? ORDER BY chunks.number"
+            for _, _, chunk in read_rows(self._connection, query, (without_surrogates(chunk_id),)):
+                return chunk
+            raise StoreError(self.path, f"has no chunk {chunk_id!r}")
 
     def settings(self) -> dict[str, str]:
         """Return the configuration and the digest of the last run, or an empty dict."""

@@ -13,7 +13,7 @@ from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
 from chunkast.index.remembered import options_of
-from chunkast.index.rows import COLUMNS, SELECT, read_row, values_of
+from chunkast.index.rows import COLUMNS, read_rows, values_of
 from chunkast.index.schema import INSERT_WORDS
 from chunkast.index.stored_vectors import MODEL, missing
 from chunkast.index.terms import path_words, terms
@@ -203,13 +203,19 @@ class Writing:
 
     def put(self, document: IndexedDocument) -> None:
         """Store a document; replace any stored document that has the same source."""
+        execute = self._connection.execute
         source = self._count(document.source)
+        self._clear(source, document.chunks)
         values = document.text_hash, self._fingerprint, len(document.chunks)
         text = without_surrogates(document.text)
-        inserted = self._connection.execute(_PUT_DOCUMENT, (source, *values, text)).lastrowid
+        inserted = execute(_PUT_DOCUMENT, (source, *values, text)).lastrowid
         number = self._stored[source][0] if source in self._stored else inserted
+        # To SQLite's functions, a text ends at a NUL, so the chunks of such a text have their own.
+        sliced = "" if "\0" in text else text
+        for chunk, own in zip(document.chunks, document.own_token_counts, strict=True):
+            row = execute(_PUT_CHUNK, (number, *values_of(chunk, own, source, sliced))).lastrowid
+            execute(INSERT_WORDS, (row, *_words(chunk, source)))
         self.report.written += 1
-        self._replace_chunks(number, source, document.chunks, document.own_token_counts)
 
     def _count(self, source: str) -> str:
         """Count a document of the run, and return its source as it is stored.
@@ -225,9 +231,8 @@ class Writing:
 
     def remove(self, source: str) -> None:
         """Remove a stored document and its chunks."""
-        number = self._stored[source][0]
-        self._replace_chunks(number, source, (), ())
-        self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
+        self._clear(source, ())
+        self._connection.execute("DELETE FROM documents WHERE source = ?", (source,))
 
     def finish(self) -> None:
         """Store the settings, and complete the report."""
@@ -262,14 +267,8 @@ class Writing:
         reuse = self.report.reuse.items()
         self.report.reuse = {new: holder for new, holder in reuse if new not in listed}
 
-    def _replace_chunks(
-        self,
-        document: int | None,
-        source: str,
-        current: Sequence[Chunk],
-        own_token_counts: Sequence[int],
-    ) -> None:
-        """Replace the stored chunks of a document with the ``current`` chunks."""
+    def _clear(self, source: str, current: Sequence[Chunk]) -> None:
+        """Delete the stored chunks of a document, which the ``current`` chunks will replace."""
         execute = self._connection.execute
         if self._vectors is None:
             # If several chunks have the same vector, the first one is used.
@@ -277,15 +276,10 @@ class Writing:
             self._vectors = dict(pairs.fetchall())
             saved_chunks = chain.from_iterable(each.chunks for each in self._saved.values())
             self._vectors |= {x.embed_hash: x.id for x in reversed([*saved_chunks])}
-        rows = execute(f"{SELECT} WHERE document = ? ORDER BY position", (document,)).fetchall()
-        before = [(number, chunk) for number, _, chunk in map(read_row, rows)]
+        before = [*read_rows(self._connection, "WHERE source = ? ORDER BY position", (source,))]
         saved = self._saved.pop(source, None)
-        prior = saved.chunks if saved else [chunk for _, chunk in before]
+        prior = saved.chunks if saved else [chunk for _, _, chunk in before]
         self.report.add(plan_among(current, prior, self._vectors.get, self._embedded))
-        for number, chunk in before:
+        for number, _, chunk in before:
             execute(_DELETE_WORDS, (number, *_words(chunk, source)))
-        execute("DELETE FROM chunks WHERE document = ?", (document,))
-        for chunk, own in zip(current, own_token_counts, strict=True):
-            values = values_of(chunk, own, source)
-            row = execute(_PUT_CHUNK, (document, *values)).lastrowid
-            execute(INSERT_WORDS, (row, *_words(chunk, source)))
+            execute("DELETE FROM chunks WHERE number = ?", (number,))
