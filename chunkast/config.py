@@ -16,7 +16,7 @@ from chunkast.scores import SCORES
 from chunkast.text.files import tokenizer_file
 from chunkast.text.language import LANGUAGES
 
-__all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
+__all__ = ("COUNTERS", "DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
 
 # The Markdown extensions, and whether each is on by default. The comments describe what an
 # extension does or is known to misread.
@@ -109,6 +109,8 @@ DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
 _DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
 # The file extensions of documents, excluding source code.
 ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
+# The fields that determine how tokens are counted.
+COUNTERS: Final = frozenset({"encoding", "model"})
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 # The default window: 200 tokens for a budget of 900, and in proportion for other budgets.
 _WINDOW_SHARE: Final = 200 / 900
@@ -297,6 +299,19 @@ class ChunkConfig:
                 raise ConfigError(key, value, f"{name} is given twice, once by its alias")
             values[name] = value
         return cls(**values)
+
+    @classmethod
+    def from_file(cls, stored: Mapping[str, Any], options: Mapping[str, Any]) -> ChunkConfig:
+        """Return the configuration that a file has stored, with ``options`` in place of its own.
+
+        ``encoding`` and ``model`` replace each other. Only ``options`` can allow a download, never a
+        file. Raises ``ConfigError`` like :meth:`of`.
+        """
+        replaced = {"allow_download", *(_ALIASES.get(name, name) for name in options)}
+        if replaced & COUNTERS:
+            replaced |= COUNTERS
+        kept = {name: value for name, value in stored.items() if name not in replaced}
+        return cls.of({**kept, **options})
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
         """Return the Markdown extensions for ``source``, whose file extension may add another."""

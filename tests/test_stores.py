@@ -126,7 +126,7 @@ def merges_values(target: QdrantTarget, rows: Sequence[Any], vectors: Sequence[A
     [
         ("vectors", ignores_models, "embedded texts: "),
         ("vectors", lambda *_: {}, "embedded texts: "),
-        ("update", lambda *_: None, "start_line of "),
+        ("update", lambda *_: None, "end_line of "),
         ("delete", lambda *_: None, "rows: "),
         ("write", mixes_vectors, "vector of "),
         ("write", merges_values, "absent values of "),

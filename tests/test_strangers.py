@@ -201,7 +201,8 @@ def test_a_stored_vector_of_zeros_is_dropped_and_made_again(tmp_path: Path) -> N
             break
         connection.commit()
     with Store(str(path), create=True) as store:
-        assert store.search("boat", vector=[1.0, 2.0])
+        with pytest.raises(StoreError, match=r"zeros; .* rebuilds it"):
+            store.search("boat", vector=[1.0, 2.0])
         report = store.update(BOATS.items(), Chunker(max_tokens=256, overlap=0))
         assert (len(report.embed), len(report.faults)) == (1, 1)
         assert "zeros" in report.faults[0]

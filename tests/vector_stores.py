@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from chunkast.stores import ChromaTarget, LanceTarget, PgvectorTarget, QdrantTarget, Target
-from chunkast.stores.table_columns import COLUMNS
+from chunkast.stores.target import COLUMNS
 
 __all__ = (
     "OTHERS",

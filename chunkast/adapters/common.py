@@ -75,7 +75,5 @@ def embedded_parts(chunk: Chunk) -> tuple[str, str, str]:
     If spans of ``text`` are replaced in ``embed_text``, the second part is all of ``embed_text``
     and the others are empty.
     """
-    if chunk.embed_text.endswith(chunk.text):
-        return chunk.embed_text[: -len(chunk.text)], chunk.text, ""
     before, text, after = chunk.embed_text.rpartition(chunk.text)
     return (before, text, after) if text else ("", chunk.embed_text, "")

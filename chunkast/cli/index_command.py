@@ -67,9 +67,6 @@ class _Run:
         selection = {_ROOT: settings.get(_ROOT), **(_json(settings.get(_RUN)) or {})}
         self.root = selection[_ROOT] if _are_paths([selection[_ROOT]]) else None
         self.config = _json(settings.get("options"))
-        if self.config is not None:
-            # A file never allows a download.
-            self.config.pop("allow_download", None)
         options = self.options
         model = options.embed_model or settings.get(MODEL)
         if options.embed_url and not model:
@@ -92,17 +89,15 @@ class _Run:
     def chunker(self) -> Chunker:
         """Return the chunker for the given options and the remembered ones."""
         from chunkast.chunker import Chunker
-        from chunkast.index.remembered import merged
 
         # An index remembers the options that are not those of ``ChunkConfig``.
-        new = self.options.replace or self.config is None
-        values = merged(_DEFAULTS if new else self.config or {}, config_values(self.options))
-        if values.get("heuristics"):
+        known = _DEFAULTS if self.options.replace or self.config is None else self.config
+        if known.get("heuristics"):
             raise UsageError(
                 f"{self.options.db} was made with heuristics in Python: update it from there, or "
                 "give --replace"
             )
-        return Chunker(ChunkConfig.of(values))
+        return Chunker(ChunkConfig.from_file(known, config_values(self.options)))
 
     def select(self) -> tuple[Root, Selection]:
         """Return the root and the selected files, without those whose names cannot be stored."""

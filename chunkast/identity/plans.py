@@ -12,7 +12,7 @@ from chunkast.errors import ChunkastError
 from chunkast.model import state_hash
 from chunkast.text.source_map import encode
 
-__all__ = ("Identified", "WritePlan", "digest", "plan_among", "plan_writes")
+__all__ = ("ChunkRecord", "Identified", "WritePlan", "digest", "plan_among", "plan_writes")
 
 V = TypeVar("V")
 
@@ -39,13 +39,13 @@ class Identified(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
-    """The id and hashes of a chunk."""
+class ChunkRecord:
+    """The id and hashes of a stored chunk."""
 
     id: str
     content_hash: str
     embed_hash: str
-    state_hash: str
+    state_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _identified(chunk: Identified | Mapping[str, Any]) -> Identified:
     if not isinstance(chunk, Mapping):
         return chunk
     state = chunk.get("state_hash") or (state_hash(chunk) if "embed_text" in chunk else "")
-    return _Record(chunk["id"], chunk["content_hash"], chunk["embed_hash"], state)
+    return ChunkRecord(chunk["id"], chunk["content_hash"], chunk["embed_hash"], state)
 
 
 def plan_among(

@@ -3,7 +3,7 @@
 from chunkast.index.checks import text_hash
 from chunkast.index.comparison import BudgetFigures, compare_budgets
 from chunkast.index.copies import Place
-from chunkast.index.embedding_server import EmbeddingServer, query_vector
+from chunkast.index.embedding import EmbeddingServer, query_vector
 from chunkast.index.search import Hit
 from chunkast.index.store import Store
 from chunkast.index.writing import IndexedDocument, IndexReport, index_document

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
+from chunkast.identity.plans import ChunkRecord
 from chunkast.index.connection import DamageError
-from chunkast.index.rows import SELECT, Texts, checked_text
+from chunkast.index.rows import SELECT, checked_text, text_reader
 from chunkast.index.schema import VERSION, difference, tables, version_of
-from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_usable_vector
+from chunkast.index.stored_vectors import SELECT_VECTORS, StoredVector, read_vector
 from chunkast.text.source_map import encode
 
 __all__ = (
@@ -21,7 +21,6 @@ __all__ = (
     "Saved",
     "digest_of",
     "faults",
-    "json_setting",
     "quick_fault",
     "rebuild_reasons",
     "salvage",
@@ -99,22 +98,23 @@ def _fault_lines(connection: sqlite3.Connection) -> Iterator[str]:
             yield "its full-text index is damaged"
     # The chunks of a damaged text are damaged, too.
     damaged: set[int] = set()
-    query = "SELECT number, source, text, text_hash FROM documents WHERE text IS NOT NULL"
+    query = "SELECT number, source, text, text_hash FROM documents"
     for number, source, text, stored in connection.execute(query):
         if text_hash(encode(str(text))) != stored:
             damaged.add(number)
             yield f"the text of {source} is damaged"
-    texts = Texts(connection)
-    readers: tuple[tuple[str, Callable[[Any], object]], ...] = (
-        (SELECT, lambda row: row[1] in damaged or checked_text(row, texts)),
-        (SELECT_VECTORS, read_usable_vector),
-    )
-    for query, read in readers:
-        for row in connection.execute(query):
-            try:
-                read(row)
-            except DamageError as error:
-                yield str(error)
+    text_of = text_reader(connection)
+    rows = (row for row in connection.execute(SELECT) if row[1] not in damaged)
+    yield from _damage(rows, lambda row: checked_text(row, text_of))
+    yield from _damage(connection.execute(SELECT_VECTORS), read_vector)
+
+
+def _damage(rows: Iterable[Any], read: Callable[[Any], object]) -> Iterator[str]:
+    for row in rows:
+        try:
+            read(row)
+        except DamageError as error:
+            yield str(error)
 
 
 def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
@@ -123,25 +123,6 @@ def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
         if "settings" in tables(connection):
             return dict(connection.execute("SELECT name, value FROM settings"))
     return {}
-
-
-def json_setting(settings: Mapping[str, str], name: str) -> dict[str, Any]:
-    """Return the JSON object in a setting; raise ``DamageError`` if there is none."""
-    try:
-        value = json.loads(settings[name])
-    except (KeyError, ValueError, TypeError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise DamageError(f"its setting {name} cannot be read")
-    return value
-
-
-class SavedChunk(NamedTuple):
-    """The fields of a chunk that a write plan needs."""
-
-    id: str
-    content_hash: str
-    embed_hash: str
 
 
 class Saved(NamedTuple):
@@ -153,7 +134,7 @@ class Saved(NamedTuple):
     source: str
     text_hash: str
     text: str | None
-    chunks: list[SavedChunk]
+    chunks: list[ChunkRecord]
 
 
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
@@ -173,7 +154,7 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
         query = "SELECT document, id, content_hash, embed_hash FROM chunks ORDER BY number"
         for document, *hashes in connection.execute(query):
             if document in saved:
-                saved[document].chunks.append(SavedChunk(*hashes))
+                saved[document].chunks.append(ChunkRecord(*hashes))
     return [*saved.values()]
 
 
@@ -186,7 +167,7 @@ def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
             saved.extend(vector for vector in earlier if not vector.is_zero())
         for row in connection.execute(SELECT_VECTORS):
             with suppress(DamageError):
-                saved.append(read_usable_vector(row))
+                saved.append(read_vector(row))
     return saved
 
 

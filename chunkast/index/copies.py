@@ -10,7 +10,7 @@ from typing import Final
 from chunkast.model import Chunk
 from chunkast.text.hashes import normalize_text
 
-__all__ = ("Place", "copy_keys", "place_of")
+__all__ = ("Place", "copy_keys")
 
 # A part of a path that names a version, such as "v1", "2.0.x", "version-3" and "latest".
 _VERSION: Final = re.compile(
@@ -41,11 +41,6 @@ class Place:
     def __str__(self) -> str:
         """Return the source with the first and the last line, as ``source:first-last``."""
         return f"{self.source}:{self.start_line}-{self.end_line}"
-
-
-def place_of(chunk: Chunk) -> Place:
-    """Return the place of a chunk."""
-    return Place(chunk.source or "", chunk.start_line, chunk.end_line, chunk.id)
 
 
 def copy_keys(chunk: Chunk) -> set[Hashable]:

@@ -44,7 +44,7 @@ class Matrix:
             self._numpy: Any = import_module("numpy")
         except ImportError:
             raise MissingPackageError("numpy", "vectors") from None
-        self.model, self.size = model, size_of(connection, model)
+        self.size = size_of(connection, model)
         query = "SELECT count(*) FROM text_vectors WHERE model = ?"
         (count,) = connection.execute(query, (model,)).fetchone()
         self._hashes: list[str] = []
@@ -55,7 +55,6 @@ class Matrix:
             part = self._numpy.frombuffer(data, "<f4").reshape(-1, self.size)
             # In single precision, the square of a large number is infinite.
             lengths = self._numpy.linalg.norm(part.astype("f8"), axis=1, keepdims=True)
-            lengths[lengths == 0] = 1
             end = len(self._hashes) + len(part)
             self._numpy.divide(part, lengths, out=self._rows[len(self._hashes) : end])
             self._hashes += [vector.embed_hash for vector in batch]

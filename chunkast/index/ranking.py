@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Final
 
 from chunkast.index.connection import DamageError
-from chunkast.index.rows import read_rows
+from chunkast.index.rows import BY_NUMBER, read_rows
 from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
@@ -21,6 +22,7 @@ __all__ = (
     "best_section",
     "chunk_text",
     "loaded",
+    "most_relevant",
     "ranked",
     "relevance",
 )
@@ -102,8 +104,7 @@ def loaded(
 ) -> Iterator[Candidate]:
     """Yield the chunks with these numbers and scores, in the same order."""
     while step := dict(islice(rows, _STEP_SIZE)):
-        marks = ", ".join("?" * len(step))
-        stored = read_rows(connection, f"WHERE chunks.number IN ({marks})", tuple(step))
+        stored = read_rows(connection, BY_NUMBER, [json.dumps([*step])])
         loaded = {number: (chunk, own) for number, own, chunk in stored}
         for number, score in step.items():
             if number not in loaded:
@@ -124,14 +125,14 @@ def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
 
     This is the number of words that both contain, divided by the number of words in either.
     """
-    best = 0.0
-    for start, path in zip(chunk.section_starts, chunk.sections, strict=True):
-        at = start - chunk.start_index
-        words = content_words(path[-1])
+    titles = (
+        path[-1]
+        for start, path in zip(chunk.section_starts, chunk.sections, strict=True)
         # A part of a section that began in an earlier chunk does not begin with its title.
-        if words & wanted and path[-1] in chunk.text[at : at + 2 * len(path[-1]) + _MARKS]:
-            best = max(best, len(words & wanted) / len(words | wanted))
-    return best
+        if path[-1] in chunk_text(chunk, start, start + 2 * len(path[-1]) + _MARKS)
+    )
+    alike = ((words & wanted, words | wanted) for words in map(content_words, titles))
+    return max((len(both) / len(either) for both, either in alike if both), default=0.0)
 
 
 def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> tuple[int, int]:
@@ -147,13 +148,19 @@ def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> tuple[int, 
         return found[0]
     titles = ["".join(chunk.section_at(start)[-1:]) for start, _ in found]
     texts = [chunk_text(chunk, start, end) for start, end in found]
-    scores = relevance(query, zip(titles, texts, strict=True))
-    return found[scores.index(max(scores))]
+    return found[most_relevant(query, [*zip(titles, texts, strict=True)]) or 0]
 
 
 def chunk_text(chunk: Chunk, start: int, end: int) -> str:
     """Return the text of a chunk between two positions in the document."""
     return chunk.text[start - chunk.start_index : end - chunk.start_index]
+
+
+def most_relevant(query: str, texts: Sequence[tuple[str, str]]) -> int | None:
+    """Return the index of the title and text with the best BM25 score; None if no word matches."""
+    scores = relevance(query, texts)
+    best = max(scores, default=0.0)
+    return scores.index(best) if best > 0 else None
 
 
 def relevance(query: str, texts: Iterable[tuple[str, str]]) -> list[float]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, Final
 from zlib import crc32
 
@@ -19,7 +20,16 @@ from chunkast.model import Chunk
 from chunkast.sources.jupyter import cell_source
 from chunkast.text.source_map import encode, without_surrogates
 
-__all__ = ("COLUMNS", "SELECT", "Texts", "checked_text", "field_column", "read_rows", "values_of")
+__all__ = (
+    "BY_NUMBER",
+    "COLUMNS",
+    "SELECT",
+    "checked_text",
+    "field_column",
+    "read_rows",
+    "text_reader",
+    "values_of",
+)
 
 # The fields with a column of their own, which has the same name, and other fields.
 _HASHES: Final = ("id", "content_hash", "embed_hash")
@@ -38,12 +48,14 @@ COLUMNS: Final[Mapping[str, str]] = {
     # Of the document's source, of the columns above, and of the text.
     "checksum": "INTEGER NOT NULL",
 }
-# The rows that ``checked_text`` checks. The first chunk of a document brings the document's text.
+# The rows that ``checked_text`` checks.
 SELECT: Final = (
-    "SELECT chunks.number, document, CASE position WHEN 0 THEN documents.text END, source, "  # noqa: S608
-    f"{', '.join(f'chunks.{name}' for name in COLUMNS)} FROM chunks "
+    f"SELECT chunks.number, document, source, {', '.join(f'chunks.{x}' for x in COLUMNS)} FROM chunks "  # noqa: S608
     "JOIN documents ON documents.number = chunks.document"
 )
+
+# Selects the rows whose numbers are in a JSON list.
+BY_NUMBER: Final = "WHERE chunks.number IN (SELECT value FROM json_each(?))"
 
 
 def field_column(name: str) -> str:
@@ -69,66 +81,48 @@ def values_of(chunk: Chunk, own_tokens: int, source: str, document: str) -> tupl
     return (*values, _checksum(source, values, text))
 
 
-class Texts:
-    """The texts of stored documents, of which the last one is kept."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._last: tuple[int, str] = (-1, "")
-
-    def of(self, document: int, text: str | None) -> str:
-        """Return the text of a document; ``text`` is that text, or ``None`` to read it."""
-        if text is not None or self._last[0] != document:
-            query = "SELECT text FROM documents WHERE number = ?"
-            found = (text,) if text else self._connection.execute(query, (document,)).fetchone()
-            self._last = document, found[0]
-        return self._last[1]
-
-
 def read_rows(
     connection: sqlite3.Connection, condition: str, values: Sequence[object] = ()
 ) -> Iterator[tuple[int, int, Chunk]]:
     """Yield the row number, the token count without the overlap, and the chunk of some rows.
 
-    ``condition`` is the rest of the query after ``SELECT``. Raises ``DamageError`` if a row cannot
-    be read, or if it does not match its checksum.
+    ``condition`` is the rest of the query after ``SELECT``. All rows are read in one transaction.
+    Raises ``DamageError`` if a row cannot be read, or if it does not match its checksum.
     """
-    texts = Texts(connection)
+    text_of = text_reader(connection)
     for row in connection.execute(f"{SELECT} {condition}", values):
-        number, _, _, source, position, own_tokens, start, end, *hashes, stored, _, _ = row
-        text = checked_text(row, texts)
+        number, _, source, position, own_tokens, start, end, *hashes, stored, _, _ = row
+        text = checked_text(row, text_of)
         try:
             known = dict(zip((*_HASHES, *_FIELDS), (*hashes, *json.loads(stored)), strict=True))
-            known |= {"index": position, "start_index": start, "end_index": end, "text": text}
-            chunk = _chunk(source, known)
+            if isinstance(known["embed_text"], list):
+                known["embed_text"] = text.join(known["embed_text"])
+            metadata = known["metadata"]
+            if isinstance(metadata.get("cell_id"), str):
+                source = cell_source(source, metadata["cell"], metadata["cell_id"])
+            place = {"source": source, "index": position, "start_index": start, "end_index": end}
+            chunk = Chunk.from_dict({**known, **place, "text": text})
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-            raise _damage(number) from None
+            raise DamageError(f"row {number} of its chunks is damaged") from None
         yield number, own_tokens, chunk
 
 
-def checked_text(row: Sequence[Any], texts: Texts) -> str:
+def text_reader(connection: sqlite3.Connection) -> Callable[[int], str]:
+    """Return a function that returns the text of a document, and keeps the last one."""
+    query = "SELECT text FROM documents WHERE number = ?"
+    return lru_cache(1)(lambda number: connection.execute(query, (number,)).fetchone()[0])
+
+
+def checked_text(row: Sequence[Any], text_of: Callable[[int], str]) -> str:
     """Return the text of a row's chunk; raise ``DamageError`` if its checksum does not match."""
-    number, document, whole, source, *values, checksum = row
+    number, document, source, *values, checksum = row
     with suppress(AttributeError, TypeError):
         start, end, text = *values[2:4], values[-1]
         if text is None:
-            text = texts.of(document, whole)[start:end]
+            text = text_of(document)[start:end]
         if _checksum(source, values, text) == checksum:
             return str(text)
-    raise _damage(number)
-
-
-def _damage(number: int) -> DamageError:
-    return DamageError(f"row {number} of its chunks is damaged")
-
-
-def _chunk(source: str, known: dict[str, Any]) -> Chunk:
-    if isinstance(known["embed_text"], list):
-        known["embed_text"] = known["text"].join(known["embed_text"])
-    metadata = known["metadata"]
-    if isinstance(metadata.get("cell_id"), str):
-        source = cell_source(source, metadata["cell"], metadata["cell_id"])
-    return Chunk.from_dict({**known, "source": source})
+    raise DamageError(f"row {number} of its chunks is damaged")
 
 
 def _checksum(source: str, values: Sequence[Any], text: str) -> int:

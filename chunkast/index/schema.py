@@ -47,7 +47,8 @@ _SHOWN: Final = ("start_line", "end_line", "headings")
 VERSION: Final = 10
 _SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.
+    # ``chunks`` is the number of the document's chunks. ``text`` is NULL only
+    # within a rebuild.
     """CREATE TABLE documents (
         number INTEGER PRIMARY KEY,
         source TEXT NOT NULL UNIQUE,
@@ -83,6 +84,8 @@ _SCHEMA: Final = (
         PRIMARY KEY (model, embed_hash)
     )""",
 )
+_STATE: Final = """SELECT (SELECT count(*) FROM sqlite_schema), application_id, user_version
+    FROM pragma_application_id, pragma_user_version"""
 # The tables of the schema, and one of version 8; chunks before the documents that they refer to.
 _TABLES: Final = ("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks")
 # The tables in which FTS5 stores its index.
@@ -159,12 +162,8 @@ def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_onl
 
     Raises ``StoreError`` if it is not an index, or has a version that is not supported.
     """
-    # Read one state of the file: another process may be creating it.
-    connection.execute("BEGIN")
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    version = version_of(connection)
-    connection.execute("COMMIT")
+    # One query reads one state of the file: another process may be creating it.
+    tables, application, version = connection.execute(_STATE).fetchone()
     if application == version == tables == 0:
         if not create:
             raise StoreError(path, f"an empty file; {index_command(path, 'PATHS')} fills it")
@@ -218,19 +217,15 @@ def _create(connection: sqlite3.Connection) -> None:
     lock(connection)
     # Another process may have created the schema in the meantime.
     if version_of(connection) != VERSION:
-        _create_tables(connection)
+        empty(connection)
     connection.execute("COMMIT")
 
 
 def empty(connection: sqlite3.Connection) -> None:
-    """Create the tables again, without rows, within the open transaction."""
+    """Create the tables, without rows, within the open transaction."""
     connection.execute("DROP VIEW IF EXISTS chunk_texts")
     for table in _TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
-    _create_tables(connection)
-
-
-def _create_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA:
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")

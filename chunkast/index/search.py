@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from sys import maxsize
 from typing import Final, NamedTuple
 
-from chunkast.index.copies import Place, copy_keys, place_of
-from chunkast.index.parts import Parts, Span, passage_of
-from chunkast.index.ranking import Candidate, best_section
+from chunkast.analysis import structure_of
+from chunkast.config import ChunkConfig
+from chunkast.cutting.costs import Costs
+from chunkast.cutting.divide import Divider
+from chunkast.cutting.units import Bodies
+from chunkast.index.copies import Place, copy_keys
+from chunkast.index.ranking import Candidate, best_section, chunk_text, most_relevant
+from chunkast.model import Chunk
 from chunkast.reading import Outline, Passage
+from chunkast.reading.passages import grown
+from chunkast.text.spans import trim_span
+from chunkast.tokens import TokenCounter
 
-__all__ = ("ExpandedChunks", "Hit", "WholeChunks", "hits", "take_best")
+__all__ = ("Hit", "Parts", "Selection", "hits", "take_best")
 
-# The number of chunks without a part that fits, after which no more parts are sought.
-_MAX_MISSES: Final = 4
 # A search is full when it has taken a chunk and has room for fewer tokens than this.
 _LEAST_ROOM: Final = 32
 # The number of best chunks among which a full search still looks for copies.
 _MAX_COPIES: Final = 50
+
+
+# The kinds of break points that divide a sentence or a row.
+_DIVIDING: Final = frozenset({"word", "grapheme", "cell"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,105 +83,108 @@ class Hit:
         return f"{self.source}:{self.start_line}-{self.end_line}"
 
 
-class Taken(NamedTuple):
-    """A chunk that a search has taken, with the passage to return for it."""
+class Span(NamedTuple):
+    """A span of a document, in character indices; the end is exclusive."""
 
-    candidate: Candidate
-    passage: Passage
-    part: bool = False
+    start_index: int
+    end_index: int
 
 
-class WholeChunks:
-    """The chunks that a search has taken, without their overlap.
+@dataclass(frozen=True)
+class Parts:
+    """The best parts of chunks for a query, counted with ``counter``.
 
-    ``taken`` contains the chunks by their places, best first. ``find_parts`` is called when a chunk
-    does not fit; if it returns ``None``, these chunks are not taken.
+    ``config`` has the options that determine how documents are read.
     """
 
-    def __init__(self, find_parts: Callable[[], Parts | None]) -> None:
-        self.taken: dict[tuple[str | None, int], Taken] = {}
-        # Parts need the vocabulary, which takes long to load.
-        self._find_parts = cache(find_parts)
-        self._misses = 0
+    query: str
+    config: ChunkConfig
+    counter: TokenCounter
 
-    def take(self, candidate: Candidate, room: int) -> int | None:
-        """Take a chunk, or a part of it, if it fits in ``room`` tokens.
+    def best(self, chunk: Chunk, inside: Span, room: int) -> Passage | None:
+        """Return the best part of a chunk that has at most ``room`` tokens.
 
-        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken.
+        The part is the section in the span ``inside`` of the chunk that matches the query best. If
+        it does not fit, the part is its block or sentence that matches best, with as many
+        neighbouring ones as fit. Returns ``None`` if none that matches fits.
         """
-        return self._take(candidate, _own_passage(candidate), _own_span(candidate), room)
+        begin, end = best_section(self.query, chunk, inside)
+        text = chunk_text(chunk, begin, end)
+        config = replace(self.config, max_tokens=room, overlap=0, context="none")
+        language = "text" if chunk.metadata.get("cell_type") in ("code", "raw") else None
+        structure = structure_of(text, config, chunk.source, language)
+        costs = Costs(structure, config, self.counter)
+        bodies = Bodies(structure, costs, Divider(structure, costs, config))
+        points = bodies.between(0, len(text)).points[1:-1]
+        cuts = (each.pos for each in points if each.score >= 0 and each.kind not in _DIVIDING)
+        edges = [0, *cuts, len(text)]
 
-    def _take(self, candidate: Candidate, passage: Passage, free: Span, room: int) -> int | None:
-        """Take a passage if it fits, else the best part of the chunk in the span ``free``."""
-        part = passage.tokens > room
-        if part:
-            if self._misses == _MAX_MISSES or room < 1 or free[0] >= free[1]:
-                return None
-            parts = self._find_parts()
-            found = None if parts is None else parts.best(candidate.chunk, free, room)
-            if found is None:
-                self._misses += 1
-                return None
-            passage = found
-        self.taken[candidate.place] = Taken(candidate, passage, part)
-        return passage.tokens
+        def tokens(start: int, end: int) -> int:
+            return self.counter.count(text[slice(*trim_span(text, start, end))])
 
-
-def _own_span(candidate: Candidate) -> Span:
-    chunk = candidate.chunk
-    return Span(chunk.start_index + chunk.overlap, chunk.end_index)
-
-
-def _own_passage(candidate: Candidate) -> Passage:
-    """Return a chunk without its overlap as a passage."""
-    return passage_of(candidate.chunk, _own_span(candidate), candidate.own_tokens)
+        units = [unit for unit in pairwise(edges) if tokens(*unit) <= room]
+        at = most_relevant(self.query, [("", text[slice(*unit)]) for unit in units])
+        # If only a title above the chunk matches, the part is its beginning.
+        unit = (edges[0], edges[1]) if at is None else units[at]
+        if tokens(*unit) > room:
+            return None
+        first, last = trim_span(text, *grown(edges, *unit, tokens, room))
+        return Passage.of(chunk, (begin + first, begin + last), tokens(first, last))
 
 
-class ExpandedChunks(WholeChunks):
-    """The chunks that a search has taken, expanded to at most ``most`` tokens without shared text.
+@dataclass(frozen=True)
+class Selection:
+    """The chunks that a search has taken, without their overlap and without shared text.
 
-    ``outline_of`` returns the outline of a document, or ``None`` if its text cannot be read; in
-    that case, the document's chunks are not expanded.
+    find_parts: called when a chunk does not fit; if it returns ``None``, these chunks are not taken.
+    outline_of: returns the outline of a document, in which chunks are expanded, if there is one.
+    most: the maximum number of tokens to which a chunk is expanded, or ``None``.
+    taken: by the places of the chunks, best first: the chunk, the passage to return for it, and
+        whether this is only a part of the chunk.
     """
 
-    def __init__(
-        self,
-        find_parts: Callable[[], Parts | None],
-        outline_of: Callable[[str], Outline | None],
-        most: int,
-    ) -> None:
-        super().__init__(find_parts)
-        self._outline_of = outline_of
-        self._most = most
+    find_parts: Callable[[], Parts | None]
+    outline_of: Callable[[str], Outline | None]
+    most: int | None
+    taken: dict[tuple[str | None, int], tuple[Candidate, Passage, bool]] = field(
+        default_factory=dict
+    )
 
     def take(self, candidate: Candidate, room: int) -> int | None:
-        """Expand a chunk and take it, or a part of it, if it fits in ``room`` tokens.
+        """Take a chunk, or the best part of it, if it fits in ``room`` tokens.
 
         Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. A chunk
         is not taken if other passages already contain all of its text.
         """
-        free, gap = self._free(candidate)
-        if room < 1 or free[0] >= free[1]:
+        chunk = candidate.chunk
+        own = Span(chunk.start_index + chunk.overlap, chunk.end_index)
+        free, gap = self._free(chunk.source, own)
+        if room < 1 or free.start_index >= free.end_index:
             return None
-        outline = self._outline_of(candidate.chunk.source or "")
-        if outline is None:
-            passage = _own_passage(candidate)
-        else:
-            passage = outline.expand(free, min(self._most, room), inside=gap)
-        return self._take(candidate, passage, free, room) if passage.text else None
+        passage = Passage.of(chunk, own, candidate.own_tokens)
+        if self.most is not None and (outline := self.outline_of(chunk.source or "")):
+            passage = outline.expand(free, min(self.most, room), inside=gap)
+        found: Passage | None = passage
+        part = passage.tokens > room
+        if part:
+            parts = self.find_parts()
+            found = parts.best(chunk, free, room) if parts else None
+        if found is None or not found.text:
+            return None
+        self.taken[candidate.place] = candidate, found, part
+        return found.tokens
 
-    def _free(self, candidate: Candidate) -> tuple[Span, Span]:
+    def _free(self, source: str | None, own: Span) -> tuple[Span, Span]:
         """Return the span of a chunk's own text, and of the document around it, without passages."""
-        source, (start, end) = candidate.chunk.source, _own_span(candidate)
-        others = [each.passage for each in self.taken.values() if each.passage.source == source]
-        ends = (each.end_index for each in others if each.start_index <= start)
-        starts = (each.start_index for each in others if each.start_index > start)
+        others = [each for _, each, _ in self.taken.values() if each.source == source]
+        ends = (each.end_index for each in others if each.start_index <= own.start_index)
+        starts = (each.start_index for each in others if each.start_index > own.start_index)
         gap = Span(max(ends, default=0), min(starts, default=maxsize))
-        return Span(max(start, gap.start_index), min(end, gap.end_index)), gap
+        return Span(max(own.start_index, gap.start_index), min(own.end_index, gap.end_index)), gap
 
 
 def take_best(
-    candidates: Iterable[Candidate], budget: int, limit: int | None, selection: WholeChunks
+    candidates: Iterable[Candidate], budget: int, limit: int | None, selection: Selection
 ) -> dict[str, list[Place]]:
     """Take the best chunks or parts that fit the budget, up to ``limit``, and skip the others.
 
@@ -191,7 +204,8 @@ def take_best(
         first = next((taken[key] for key in keys if key in taken), None)
         if first is not None:
             taken = dict.fromkeys(keys, first) | taken
-            also[first].append(place_of(candidate.chunk))
+            copy = candidate.chunk
+            also[first].append(Place(copy.source or "", copy.start_line, copy.end_line, copy.id))
             continue
         more = None if full else selection.take(candidate, budget - used)
         if more is not None:
@@ -200,7 +214,7 @@ def take_best(
     return also
 
 
-def hits(selection: WholeChunks, query: str, also: Mapping[str, Sequence[Place]]) -> Iterator[Hit]:
+def hits(selection: Selection, query: str, also: Mapping[str, Sequence[Place]]) -> Iterator[Hit]:
     """Yield a hit for each chunk that was taken; ``also`` has the places of copies by its id."""
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk

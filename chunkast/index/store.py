@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from struct import unpack
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from chunkast.errors import ConfigError, StoreError, check_count
-from chunkast.files.database import index_command
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema, stored_vectors
 from chunkast.index.connection import DamageError, store_errors
 from chunkast.index.embedding import Embed, embedded
-from chunkast.index.nearest import Matrix, fused
+from chunkast.index.nearest import fused
 from chunkast.index.ranking import Candidate, ranked
-from chunkast.index.rows import read_rows
-from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
-from chunkast.index.stored_documents import StoredDocuments
+from chunkast.index.reader import Reader
+from chunkast.index.rows import BY_NUMBER, read_rows
+from chunkast.index.search import Hit, Selection, hits, take_best
 from chunkast.index.stored_vectors import MODEL, size_of
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from chunkast.reading import Outline, Passage
 
 __all__ = ("Store",)
+
+
+_UNEMBEDDED: Final = f"""{BY_NUMBER} AND chunks.embed_hash NOT IN (
+    SELECT embed_hash FROM text_vectors WHERE model = ?) ORDER BY chunks.number"""  # noqa: S608
 
 
 class Store:
@@ -45,11 +49,9 @@ class Store:
         Raises ``StoreError`` if the index cannot be opened; see :func:`connect`.
         """
         self.path = path
-        # The state of the file that was last checked, and the last outline in that state.
+        # The state of the file that was last checked, and its reader.
         self._checked_state: int | None = None
-        self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
-        # The vectors in that state, once a search has read them.
-        self._matrix: Matrix | None = None
+        self._reader: Reader | None = None
         self._connection = schema.connect(path, create=create, read_only=read_only)
 
     def __enter__(self) -> Store:  # noqa: PYI034  (typing.Self is newer than Python 3.10)
@@ -112,10 +114,8 @@ class Store:
         if isinstance(sources, str):
             raise ConfigError("sources", sources, "must be a list of sources")
         removed = dict.fromkeys(map(without_surrogates, sources))
-        with self._snapshot():
-            self._completed()
+        known = self.outline()
         with self.writing(None) as run:
-            known = set(run.absent())
             for source in removed:
                 if source not in known:
                     raise StoreError(self.path, f"has no document {source!r}")
@@ -141,12 +141,18 @@ class Store:
         """
         check_count("batch_size", batch_size)
         self._check_model(embed, None)
-        with self._snapshot():
-            model = self._completed()[MODEL]
+        with self._reading() as reader:
+            model = reader.model
             numbers = [*stored_vectors.missing(self._connection, model).values()]
         count = 0
         for start in range(0, len(numbers), batch_size):
-            texts, size = self._texts(numbers[start : start + batch_size], model)
+            batch = json.dumps(numbers[start : start + batch_size])
+            # Each row is checked as it is read; checking the whole file for each batch takes too
+            # long. Another process may have changed, removed or embedded the chunks.
+            with self._snapshot(check=False):
+                rows = read_rows(self._connection, _UNEMBEDDED, (batch, model))
+                texts = {chunk.embed_hash: chunk.embed_text for _, _, chunk in rows}
+                size = size_of(self._connection, model)
             if not texts:
                 continue
             results = embedded(embed, [*texts.values()], size, self.path)
@@ -156,27 +162,15 @@ class Store:
             on_batch(len(texts))
         return count
 
-    def _texts(self, numbers: Sequence[int], model: str) -> tuple[dict[str, str], int]:
-        """Return the texts of some chunks without a vector, by hash, and the size of vectors.
-
-        Another process may have changed, removed or embedded the chunks.
-        """
-        marks = ", ".join("?" * len(numbers))
-        query = (
-            f"WHERE chunks.number IN ({marks}) AND NOT EXISTS (SELECT 1 FROM text_vectors "  # noqa: S608
-            "WHERE model = ? AND embed_hash = chunks.embed_hash) ORDER BY chunks.number"
-        )
-        # Each row is checked as it is read; checking the whole file for each batch takes too long.
-        with self._snapshot(check=False):
-            rows = read_rows(self._connection, query, (*numbers, model))
-            chunks = [chunk for _, _, chunk in rows]
-            size = size_of(self._connection, model)
-        return {each.embed_hash: each.embed_text for each in chunks}, size
+    def missing(self) -> int:
+        """Return the number of texts that have no vector of the index's model."""
+        with self._reading() as reader:
+            return len(stored_vectors.missing(self._connection, reader.model))
 
     def prune_vectors(self) -> int:
         """Delete the vectors of removed texts and of other models, and return their number."""
-        with self._snapshot():
-            model = self._completed().get(MODEL, "")
+        with self._reading() as reader:
+            model = reader.model
         with self._changing():
             return stored_vectors.prune(self._connection, model)
 
@@ -191,7 +185,7 @@ class Store:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Run a transaction that changes vectors in a ``with`` block."""
-        self._matrix = None
+        self._reader = None
         with store_errors(self.path):
             schema.lock(self._connection)
             with self._connection:
@@ -262,24 +256,22 @@ class Store:
     # All these methods raise ``StoreError`` for a file that is damaged or cannot be read.
 
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
-        """Yield all chunks in order, or only the chunks of the document ``source``."""
-        self._check_version()
-        with store_errors(self.path):
-            if not self._connection.in_transaction:
-                self._check()
-            names = [] if source is None else [without_surrogates(source)]
-            query = f"{'WHERE source = ?' if names else ''} ORDER BY source, position"
-            for _, _, chunk in read_rows(self._connection, query, names):
-                yield chunk
+        """Yield all chunks in order, or only the chunks of the document ``source``.
+
+        Each document is read in one state of the index.
+        """
+        with self._snapshot():
+            listed = self._connection.execute("SELECT source FROM documents ORDER BY source")
+            sources = [name for (name,) in listed]
+        for name in sources if source is None else [without_surrogates(source)]:
+            with self._snapshot():
+                rows = [*read_rows(self._connection, "WHERE source = ? ORDER BY position", [name])]
+            yield from (chunk for _, _, chunk in rows)
 
     def chunk(self, chunk_id: str) -> Chunk:
         """Return the chunk with this id; raises ``StoreError`` if there is none."""
-        with self._snapshot():
-            self._completed()
-            query = "WHERE chunks.id = ? ORDER BY chunks.number"
-            for _, _, chunk in read_rows(self._connection, query, (without_surrogates(chunk_id),)):
-                return chunk
-            raise StoreError(self.path, f"has no chunk {chunk_id!r}")
+        with self._reading() as reader:
+            return reader.chunk(chunk_id)
 
     def settings(self) -> dict[str, str]:
         """Return the configuration and the digest of the last run, or an empty dict."""
@@ -297,9 +289,8 @@ class Store:
 
     def vectors(self) -> Iterator[tuple[str, tuple[float, ...]]]:
         """Yield the ``embed_hash`` of each embedded text, and its vector of the index's model."""
-        with self._snapshot():
-            model = self._completed().get(MODEL, "")
-            stored = [*stored_vectors.vectors(self._connection, model)]
+        with self._reading() as reader:
+            stored = [*stored_vectors.vectors(self._connection, reader.model)]
         for vector in stored:
             yield vector.embed_hash, unpack(f"<{len(vector.data) // 4}f", vector.data)
 
@@ -308,9 +299,8 @@ class Store:
 
         The name is empty if the index has no model, and the size is 0 if it has no vectors.
         """
-        with self._snapshot():
-            model = self._completed().get(MODEL, "")
-            return model, size_of(self._connection, model)
+        with self._reading() as reader:
+            return reader.model, size_of(self._connection, reader.model)
 
     def search(
         self,
@@ -341,32 +331,18 @@ class Store:
         chunker: the chunker that counts the tokens of expanded hits and of parts; by default
             :meth:`chunker`. An index made with a counter in Python has no parts without it.
         """
-        with self._snapshot():
-            stored = self._documents()
-            find_parts = partial(stored.parts, query, chunker)
-            selection = WholeChunks(find_parts)
-            if expand is not None:
-                outline_of = cache(partial(stored.outline, chunker=chunker or stored.chunker({})))
-                selection = ExpandedChunks(find_parts, outline_of, expand)
-            ranking = self._ranked(query, vector, within)
+        within = None if within is None else without_surrogates(within)
+        with self._reading() as reader:
+            # Parts need the vocabulary, which takes long to load.
+            find_parts = cache(partial(reader.parts, query, chunker))
+            outline_of = cache(partial(reader.outline_if_any, chunker=chunker))
+            selection = Selection(find_parts, outline_of, expand)
+            ranking: Iterable[Candidate] = ranked(self._connection, query, within)
+            if vector is not None and reader.matrix is not None:
+                nearest = reader.matrix.nearest(self._connection, vector, within)
+                ranking = fused([ranking, nearest])
             also = take_best(ranking, budget, limit, selection)
             return list(hits(selection, query, also))
-
-    def _ranked(
-        self,
-        query: str,
-        vector: Iterable[float] | None,
-        within: str | None,
-    ) -> Iterable[Candidate]:
-        """Return the chunks for a query, best first, ranked by words or by words and vectors."""
-        within = None if within is None else without_surrogates(within)
-        by_words = ranked(self._connection, query, within)
-        model = self._completed().get(MODEL, "")
-        if vector is None or not size_of(self._connection, model):
-            return by_words
-        if self._matrix is None or self._matrix.model != model:
-            self._matrix = Matrix(self._connection, model)
-        return fused([by_words, self._matrix.nearest(self._connection, vector, within)])
 
     def chunker(self, *, reading: bool = False, **options: Any) -> Chunker:
         """Return a chunker with the configuration of the index, such as for :meth:`update`.
@@ -376,8 +352,8 @@ class Store:
         parses documents and counts tokens in the same way, as :meth:`outline` needs it; the rest
         has the defaults, and heuristics are not required. Raises ``ConfigError`` for invalid values.
         """
-        with self._snapshot():
-            return self._documents().chunker(options, reading=reading)
+        with self._reading() as reader:
+            return reader.chunker(options, reading=reading)
 
     @overload
     def outline(self) -> dict[str, int]: ...
@@ -398,23 +374,18 @@ class Store:
 
         Without ``source``, return a mapping from each document's source to its token count.
         ``depth`` is the deepest heading level to include. ``chunker`` parses the document and
-        counts its tokens; the default is :meth:`chunker`. Raises ``StoreError`` if the document or
-        its text is not stored, or if the document is a notebook.
+        counts its tokens; the default is :meth:`chunker`. Raises ``StoreError`` if the document is
+        not stored, or is a notebook.
         """
-        with self._snapshot():
-            stored = self._documents()
+        with self._reading() as reader:
             if source is None:
-                return stored.costs()
-            if (source, chunker) not in self._outlines:
-                text = stored.text(source)
-                outline = (chunker or stored.chunker({})).outline(text, source)
-                self._outlines = {(source, chunker): outline}
-            return self._outlines[source, chunker].down_to(depth)
+                return reader.costs()
+            return reader.outline(source, chunker).down_to(depth)
 
     def text(self, source: str) -> str:
         """Return the text of a stored document; raises ``StoreError`` like :meth:`outline`."""
-        with self._snapshot():
-            return self._documents().text(source)
+        with self._reading() as reader:
+            return reader.text(source)
 
     def read(
         self,
@@ -440,27 +411,12 @@ class Store:
         outline = self.outline(chunk.source or "", chunker=chunker)
         return outline.expand(chunk, chunk.token_count if max_tokens is None else max_tokens)
 
-    def _documents(self) -> StoredDocuments:
-        return StoredDocuments(self.path, self._connection, self._completed())
-
     def quote(self, quote: str, *, strict: bool = False) -> list[Citation]:
         """Return a citation of each occurrence of ``quote``: see :func:`chunkast.locate_quote`."""
-        with self._snapshot():
-            marks = checks.json_setting(self._completed(), "config").get("page_markers")
-            return list(locate_quote(quote, self.chunks(), page_markers=marks, strict=strict))
-
-    def _completed(self) -> dict[str, str]:
-        """Return the stored settings, or raise ``StoreError`` if no run has completed the index."""
-        settings = dict(self._connection.execute("SELECT name, value FROM settings"))
-        if checks.DIGEST not in settings:
-            completing = index_command(self.path, "PATHS")
-            raise StoreError(self.path, f"no run has completed it; {completing} completes it")
-        return settings
-
-    def _check_version(self) -> None:
-        version = schema.version_of(self._connection)
-        if version != schema.VERSION:
-            raise schema.outdated(self.path, version)
+        with self._reading() as reader:
+            rows = read_rows(self._connection, "ORDER BY source, position")
+            chunks, marks = (chunk for _, _, chunk in rows), reader.config.page_markers
+            return list(locate_quote(quote, chunks, page_markers=marks, strict=strict))
 
     def _check(self) -> None:
         """Raise an error unless the index can be read.
@@ -472,14 +428,22 @@ class Store:
             return
         if fault := checks.quick_fault(self._connection):
             raise DamageError(fault)
-        self._checked_state = state
-        self._outlines.clear()
-        self._matrix = None
+        self._checked_state, self._reader = state, None
+
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
+        """Let a ``with`` block read one state of the index, which a run has completed."""
+        with self._snapshot():
+            if self._reader is None:
+                self._reader = Reader(self.path, self._connection)
+            yield self._reader
 
     @contextmanager
     def _snapshot(self, *, check: bool = True) -> Iterator[None]:
         """Let all statements in a ``with`` block read the same state of the index."""
-        self._check_version()
+        version = schema.version_of(self._connection)
+        if version != schema.VERSION:
+            raise schema.outdated(self.path, version)
         with store_errors(self.path):
             self._connection.execute("BEGIN")
             try:

@@ -23,7 +23,6 @@ __all__ = (
     "missing",
     "prune",
     "put",
-    "read_usable_vector",
     "read_vector",
     "size_of",
     "vectors",
@@ -76,21 +75,17 @@ def vectors(connection: sqlite3.Connection, model: str) -> Iterator[StoredVector
 
 
 def read_vector(row: Sequence[Any]) -> StoredVector:
-    """Read a row of the ``SELECT_VECTORS`` query; raise ``DamageError`` if it is damaged."""
+    """Read a row of the ``SELECT_VECTORS`` query.
+
+    Raises ``DamageError`` if it is damaged, or consists of zeros, as some of earlier versions do.
+    """
     *values, checksum = row
     vector = StoredVector(*values)
-    with suppress(TypeError):
-        if vector.data and len(vector.data) % 4 == 0 and vector.checksum() == checksum:
+    with suppress(AttributeError, TypeError):
+        whole = len(vector.data) % 4 == 0 and vector.checksum() == checksum
+        if whole and not vector.is_zero():
             return vector
-    raise DamageError(f"the vector of {vector.embed_hash} is damaged")
-
-
-def read_usable_vector(row: Sequence[Any]) -> StoredVector:
-    """Read a row as :func:`read_vector` does; raise ``DamageError`` for a vector of zeros too."""
-    vector = read_vector(row)
-    if vector.is_zero():
-        raise DamageError(f"the vector of {vector.embed_hash} consists of zeros")
-    return vector
+    raise DamageError(f"the vector of {vector.embed_hash} is damaged or consists of zeros")
 
 
 def missing(connection: sqlite3.Connection, model: str) -> dict[str, int]:

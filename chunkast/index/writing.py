@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
-from chunkast.index.remembered import options_of
 from chunkast.index.rows import COLUMNS, read_rows, values_of
 from chunkast.index.schema import INSERT_WORDS
 from chunkast.index.stored_vectors import MODEL, missing
@@ -145,6 +146,29 @@ def _words(chunk: Chunk, source: str) -> tuple[str, str]:
     return terms(" ".join(titles)), terms(text)
 
 
+def _options_of(chunker: Chunker) -> dict[str, Any]:
+    """Return the options of a chunker that are not the defaults, as JSON values.
+
+    A counter in Python is named, as are heuristics; the path of a tokenizer becomes absolute.
+    ``allow_download`` is left out.
+    """
+    options = chunker.config.changed_fields()
+    options.pop("allow_download", None)
+    encoding: Any = options.get("encoding")
+    if isinstance(encoding, os.PathLike) or str(encoding).endswith(".json"):
+        options["encoding"] = str(Path(encoding).absolute())
+    elif encoding is not None:
+        options["encoding"] = chunker.counter.name
+    if "heuristics" in options:
+        options["heuristics"] = [heuristic.id for heuristic in chunker.config.heuristics]
+    if "tools" in options:
+        tools = chunker.config.tools
+        options["tools"] = {tool.name: dict(tool.json_schema) for tool in tools}
+    if "scores" in options:
+        options["scores"] = dict(chunker.config.scores)
+    return options
+
+
 class Writing:
     """An open transaction that changes an index: see :meth:`Store.writing`.
 
@@ -171,7 +195,7 @@ class Writing:
             encoding = chunker.counter.name
             config = config_values(chunker.config, encoding)
             self.settings["config"] = json.dumps(config, sort_keys=True)
-            self.settings["options"] = json.dumps(options_of(chunker), sort_keys=True)
+            self.settings["options"] = json.dumps(_options_of(chunker), sort_keys=True)
             self._fingerprint = fingerprint(chunker.config, encoding)
         self.report = IndexReport()
         self._counted: set[str] = set()
@@ -197,14 +221,22 @@ class Writing:
         """Return the sources of stored documents that were neither kept nor put, sorted."""
         return sorted(self._stored.keys() - self._counted)
 
-    def keep(self, source: str) -> None:
-        """Keep a stored document unchanged."""
-        self._count(source)
+    def keep(self, source: str) -> str:
+        """Keep a stored document, unless it is put; return its source as it is stored.
+
+        Raises ``ConfigError`` if the source has already been kept or put.
+        """
+        stored = without_surrogates(source)
+        if stored in self._counted:
+            raise ConfigError("source", source, "is given twice; an index has each source once")
+        self._counted.add(stored)
+        self.report.documents += 1
+        return stored
 
     def put(self, document: IndexedDocument) -> None:
         """Store a document; replace any stored document that has the same source."""
         execute = self._connection.execute
-        source = self._count(document.source)
+        source = self.keep(document.source)
         self._clear(source, document.chunks)
         values = document.text_hash, self._fingerprint, len(document.chunks)
         text = without_surrogates(document.text)
@@ -216,18 +248,6 @@ class Writing:
             row = execute(_PUT_CHUNK, (number, *values_of(chunk, own, source, sliced))).lastrowid
             execute(INSERT_WORDS, (row, *_words(chunk, source)))
         self.report.written += 1
-
-    def _count(self, source: str) -> str:
-        """Count a document of the run, and return its source as it is stored.
-
-        Raises ``ConfigError`` if the source has already been counted.
-        """
-        stored = without_surrogates(source)
-        if stored in self._counted:
-            raise ConfigError("source", source, "is given twice; an index has each source once")
-        self._counted.add(stored)
-        self.report.documents += 1
-        return stored
 
     def remove(self, source: str) -> None:
         """Remove a stored document and its chunks."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from chunkast.errors import ConfigError
-from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable, section_path
-from chunkast.mcp.hit_lines import passage_of, place_of
+from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, escaped, printable, section_path
 from chunkast.output.text import section_line
 from chunkast.reading.passages import most_fitting
 from chunkast.text.source_map import line_starts
@@ -126,10 +125,10 @@ class Answers:
             # Scores of words and vectors together are ranks, which say nothing of this.
             least = 0.0 if vector is not None else _LEAST_SHARE * found[0].score
             passages[_SURE:] = [hit for hit in passages[_SURE:] if hit.score >= least]
-        answer = "\n\n".join(map(passage_of, passages))
+        answer = "\n\n".join(map(_passage, passages))
         known = {hit.id for hit in passages}
         ranks = [rank for rank, hit in enumerate(found) if rank >= skip and hit.id not in known]
-        places = [place_of(found[rank]) for rank in ranks]
+        places = [_place(found[rank]) for rank in ranks]
         if not passages:
             return self._first(places, max_tokens, _MORE_PLACES, ranks=ranks)
         room = min(max_tokens - self._count(f"{answer}\n\n"), max_tokens // _PLACES_SHARE)
@@ -144,7 +143,7 @@ class Answers:
         """
 
         def tokens(hits: Sequence[Hit]) -> int:
-            return self._count("\n\n".join(map(passage_of, hits)))
+            return self._count("\n\n".join(map(_passage, hits)))
 
         budget, hits = most, []
         for _ in range(_ATTEMPTS):
@@ -154,7 +153,7 @@ class Answers:
             excess = tokens(hits) - most
             if excess <= 0:
                 return hits
-            budget -= excess
+            budget = sum(hit.token_count for hit in hits) - excess
         ends = range(1, len(hits) + 1)
         return hits[: most_fitting(ends, lambda end: tokens(hits[:end]), most)]
 
@@ -215,24 +214,36 @@ class Answers:
         return self._first(places[ranks.start :], max_tokens, _MORE_PLACES, ranks=ranks)
 
     def _first(
-        self,
-        entries: Sequence[str],
-        most: int,
-        rest: str,
-        hidden: int = 0,
-        ranks: Sequence[int] = (),
+        self, lines: Sequence[str], most: int, rest: str, hidden: int = 0, ranks: Sequence[int] = ()
     ) -> str:
-        """Return the entries that fit, and the number of the others, ``hidden`` ones included.
+        """Return the lines that fit, and the number of the others, ``hidden`` ones included.
 
-        ``ranks`` are the ranks of the entries; the ``rest`` names that of the first of the others.
+        ``ranks`` are the ranks of the lines; the ``rest`` names that of the first of the others.
         """
 
         def shown(count: int) -> str:
-            left = len(entries) - count + hidden
+            left = len(lines) - count + hidden
             following = ranks[count] if count < len(ranks) else 0
             return "\n".join(
-                [*entries[:count], *([rest.format(f"{left:,}", following)] if left else [])]
+                [*lines[:count], *([rest.format(f"{left:,}", following)] if left else [])]
             )
 
-        counts = range(1, len(entries) + 1)
+        counts = range(1, len(lines) + 1)
         return shown(most_fitting(counts, lambda count: self._count(shown(count)), most))
+
+
+def _passage(hit: Hit) -> str:
+    """Return the text of a hit below a line with its place, section, copies and id."""
+    return f"{_head_of(hit, 'part' if hit.part else '')}\n{escaped(hit.text)}"
+
+
+def _place(hit: Hit) -> str:
+    """Return a line with the place of a hit, its section, copies, size and id."""
+    return _head_of(hit, f"{hit.token_count:,} tokens")
+
+
+def _head_of(hit: Hit, note: str) -> str:
+    more = f" and {len(hit.also) - 1:,} more" if len(hit.also) > 1 else ""
+    also = f"also in {hit.also[0]}{more}" if hit.also else ""
+    names = hit.place, section_path(hit.section), also, note, f"id={hit.id}"
+    return printable("  ".join(filter(None, names)))

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from chunkast.model import Chunk
+from chunkast.text.source_map import SourceMap
+
 __all__ = ("Passage", "grown", "most_fitting")
 
 
@@ -41,6 +44,16 @@ class Passage:
     next_line: int | None = None
     last_line: int | None = None
     oversize: bool = False
+
+    @classmethod
+    def of(cls, chunk: Chunk, span: tuple[int, int], tokens: int) -> Passage:
+        """Return a span of a chunk, given by positions in the document, with its token count."""
+        start, end = span
+        text = chunk.text[start - chunk.start_index : end - chunk.start_index]
+        first, lines = chunk.start_line - 1, SourceMap(chunk.text).line
+        start_line = first + lines(start - chunk.start_index)
+        end_line = first + lines(end - chunk.start_index - 1)
+        return cls(text, chunk.source, start, end, start_line, end_line, tokens)
 
     @property
     def rest(self) -> str:

@@ -9,7 +9,7 @@ from chunkast.stores.chroma import ChromaTarget
 from chunkast.stores.lance import LanceTarget
 from chunkast.stores.pgvector import PgvectorTarget
 from chunkast.stores.qdrant import QdrantTarget
-from chunkast.stores.sync_report import SyncError, SyncReport
+from chunkast.stores.row_writer import SyncError, SyncReport
 from chunkast.stores.syncing import sync
 from chunkast.stores.target import Record, Target
 

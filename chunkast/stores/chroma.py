@@ -7,8 +7,7 @@ from itertools import count
 from typing import Any, Final, Literal, get_args
 
 from chunkast.errors import ConfigError, StoreError
-from chunkast.stores.table_columns import flat
-from chunkast.stores.target import Record, Row, Vector, module_of
+from chunkast.stores.target import Record, Row, Vector, flat, module_of
 
 __all__ = ("ChromaTarget",)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chunkast.stores.known_rows import KnownRows
-from chunkast.stores.table_columns import COLUMNS, check_columns, flat
-from chunkast.stores.target import RECORD, Record, Row, Vector, module_of
+from chunkast.stores.target import COLUMNS, RECORD, Record, Row, Vector, check_own, flat, module_of
 
 __all__ = ("LanceTarget",)
 
@@ -36,7 +35,7 @@ class LanceTarget:
             self._table = self._connection.open_table(self.name)
         except ValueError:  # there is none
             return None
-        check_columns(self.name, self._table.schema.names)
+        check_own(self.name, self._table.schema.names)
         self._known = KnownRows(map(Record.of, self._select(RECORD, "embed_hash is not null")))
         return int(self._table.schema.field("vector").type.list_size)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from chunkast.errors import ConfigError, StoreError
-from chunkast.stores.table_columns import COLUMNS, check_columns
-from chunkast.stores.target import RECORD, Record, Row, Vector, module_of
+from chunkast.stores.target import COLUMNS, RECORD, Record, Row, Vector, check_own, module_of
 
 __all__ = ("PgvectorTarget",)
 
@@ -58,7 +57,7 @@ class PgvectorTarget:
         found = dict(self._run(_FIND))
         self._exists = bool(found)
         if found:
-            check_columns(self.name, found)
+            check_own(self.name, found)
         return found.get("embedding")
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:

@@ -12,8 +12,7 @@ from chunkast.errors import ConfigError, StoreError, check_count, describe
 from chunkast.index import Store
 from chunkast.index.embedding import Embed
 from chunkast.model import Chunk
-from chunkast.stores.row_writer import Pending, RowWriter
-from chunkast.stores.sync_report import SyncError, SyncReport
+from chunkast.stores.row_writer import Pending, RowWriter, SyncError, SyncReport
 from chunkast.stores.target import Record, Row, Target, Vector, clean, row_of
 
 __all__ = ("sync",)
@@ -90,16 +89,14 @@ def sync(
 def _read(index: Store) -> tuple[Iterable[tuple[str, Iterable[Chunk]]], dict[str, Vector]]:
     """Return the documents of an index, and its vectors by the hash of their texts.
 
-    The chunks are read twice, so that memory only has to hold those of one document. Raises
-    ``StoreError`` if a text has no vector.
+    Memory only has to hold the chunks of one document. Raises ``StoreError`` if a text has no
+    vector.
     """
-    sources = [*index.outline()]
-    vectors: dict[str, Vector] = {text: array("f", vector) for text, vector in index.vectors()}
-    texts = {chunk.embed_hash for source in sources for chunk in index.chunks(source)}
-    if missing := len(texts - vectors.keys()):
+    if missing := index.missing():
         advice = "'chunkast index --embed-url URL --embed-model NAME' adds them"
         raise StoreError(index.path, f"{missing:,} texts have no vector; {advice}")
-    return ((source, index.chunks(source)) for source in sources), vectors
+    vectors: dict[str, Vector] = {text: array("f", vector) for text, vector in index.vectors()}
+    return ((source, index.chunks(source)) for source in index.outline()), vectors
 
 
 def _checked(documents: Any) -> Iterator[tuple[str, list[Chunk] | None]]:
@@ -193,16 +190,16 @@ class _Run:
         self.present.update(chunk.id for chunk in chunks)
         self.outdated += prior.keys() - self.present
         for chunk in chunks:
-            known = prior.get(chunk.id)
-            row = row_of(chunk, source, model)
+            known, hashes = prior.get(chunk.id), (chunk.embed_hash, chunk.state_hash)
             lost = known.embed_hash if known is not None and known.model == model else ""
-            if lost != row["embed_hash"]:
+            if known == Record(chunk.id, source, *hashes, model, clean(chunk.anchor)):
+                self.writer.counts["unchanged"] += 1
+            elif lost == chunk.embed_hash:
+                self.updates.append(row_of(chunk, source, model))
+            else:
+                row = row_of(chunk, source, model)
                 pending = Pending(row, chunk.embed_text, chunk.embed_hash)
                 (self.overwrites if lost else self.new).append(pending)
-            elif known != Record.of(row):
-                self.updates.append(row)
-            else:
-                self.writer.counts["unchanged"] += 1
 
     def write(self, least: int = 1) -> None:
         """Write the new rows and the updates if there are at least so many of them."""

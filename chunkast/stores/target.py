@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from chunkast.errors import ConfigError, MissingPackageError
+from chunkast.errors import ConfigError, MissingPackageError, StoreError
 from chunkast.model import Chunk
 from chunkast.text.source_map import without_surrogates
 
 __all__ = (
+    "COLUMNS",
     "RECORD",
     "Record",
     "Row",
     "Target",
     "Vector",
+    "check_own",
     "clean",
+    "flat",
     "imported",
     "module_of",
     "row_of",
@@ -101,21 +105,35 @@ def row_of(chunk: Chunk, document: str, model: str) -> dict[str, Any]:
     Values that the chunk does not have are left out.
     """
     values = {
-        **{name: getattr(chunk, name) for name in _SAME},
+        **{name: getattr(chunk, name, None) for name in COLUMNS},
         "chunk_id": chunk.id,
         "section": " > ".join(chunk.headings),
         **dict(zip(("first_page", "last_page"), chunk.pages or (), strict=False)),
     }
-    present = {name: value for name, value in clean(values).items() if value not in _ABSENT}
+    present = {key: each for key, each in clean(values).items() if each not in (None, "", [], {})}
     return {"document": document, **present, "model": model}
 
 
-# The values of a row that are fields of its chunk.
-_SAME: Final = (
-    *("text", "source", "headings", "anchor", "start_line", "end_line", "kinds", "metadata"),
-    *("content_hash", "embed_hash", "state_hash"),
-)
-_ABSENT: Final[tuple[Any, ...]] = (None, "", [], {})
+# The values that a row may have, and their types. The lists are lists of strings.
+COLUMNS: Final[Mapping[str, type]] = {
+    **dict.fromkeys((*RECORD, "text", "source", "section", "content_hash"), str),
+    **dict.fromkeys(("start_line", "end_line", "first_page", "last_page"), int),
+    **dict.fromkeys(("headings", "kinds"), list),
+    "metadata": dict,
+}
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """Return all values of a row: None for those that are absent, and ``metadata`` as JSON."""
+    metadata = row.get("metadata")
+    return {**dict.fromkeys(COLUMNS), **row, "metadata": metadata and json.dumps(metadata)}
+
+
+def check_own(store: str, found: Container[str]) -> None:
+    """Raise ``StoreError`` if a table does not have all columns."""
+    missing = ", ".join(name for name in COLUMNS if name not in found)
+    if missing:
+        raise StoreError(store, f"belongs to another program: it has no column {missing}")
 
 
 def clean(value: Any) -> Any:

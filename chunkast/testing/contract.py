@@ -53,7 +53,7 @@ def check_target(
         for id_, chunk in chunks.items():
             stored, vector = rows[id_]
             row = row_of(chunk, clean(chunk.source), model)
-            for name, value in row.items():
+            for name, value in sorted(row.items()):
                 _equal(f"{name} of {id_}", _plain(stored.get(name), value), value)
             absent = {"first_page", "section", "metadata"} - row.keys()
             _equal(f"absent values of {id_}", [n for n in absent if stored.get(n)], [])

@@ -155,14 +155,11 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     contains Python objects that ``options`` does not replace, and ``ConfigError`` for fields or
     values that this version does not know.
     """
-    values = {**header.config, "allow_download": False, **options}
-    if "encoding" in options and "model" not in options:
-        values["model"] = None
     for name in sorted(header.config.keys() - options):
-        if objects := _objects(values[name]):
+        if objects := _objects(header.config[name]):
             what = f"{name} {', '.join(objects)}"
             raise ObjectError(f"made with Python objects that a lock cannot store: {what}")
-    return ChunkConfig.of(values)
+    return ChunkConfig.from_file(header.config, options)
 
 
 def _objects(value: Any) -> list[str]:

@@ -1,0 +1,149 @@
+"""Reads one state of an index: its settings, documents and chunks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Container, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.config import COUNTERS, ChunkConfig
+from chunkast.errors import ConfigError, StoreError
+from chunkast.files.database import index_command
+from chunkast.index.checks import DIGEST, text_hash
+from chunkast.index.connection import DamageError
+from chunkast.index.nearest import Matrix
+from chunkast.index.rows import read_rows
+from chunkast.index.search import Parts
+from chunkast.index.stored_vectors import MODEL, size_of
+from chunkast.model import Chunk
+from chunkast.sources.jupyter import is_notebook
+from chunkast.text.source_map import encode, without_surrogates
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.reading import Outline
+
+__all__ = ("Reader",)
+
+# The options of an index that determine how a document is read.
+_READING: Final = frozenset(
+    ("extensions", "pseudo_headings", "heading_levels", "page_markers", "tools", "protocols")
+)
+_COSTS: Final = """SELECT source, (SELECT coalesce(sum(own_token_count), 0) FROM chunks
+    WHERE document = documents.number) FROM documents ORDER BY source"""
+
+
+class Reader:
+    """One state of the index at ``path``, which all transactions of ``connection`` read.
+
+    Raises ``StoreError`` if no run has completed the index.
+    """
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+        self.settings = dict(connection.execute("SELECT name, value FROM settings"))
+        if DIGEST not in self.settings:
+            completing = index_command(path, "PATHS")
+            raise StoreError(path, f"no run has completed it; {completing} completes it")
+        self.model = self.settings.get(MODEL, "")
+        # The last outline.
+        self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
+
+    @cached_property
+    def _options(self) -> dict[str, Any]:
+        with suppress(KeyError, ValueError, TypeError, RecursionError):
+            options = json.loads(self.settings["options"])
+            if isinstance(options, dict):
+                return options
+        raise DamageError("its setting options cannot be read")
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """Return the chunk with this id; raises ``StoreError`` if there is none."""
+        query = "WHERE chunks.id = ? ORDER BY chunks.number"
+        for _, _, chunk in read_rows(self._connection, query, (without_surrogates(chunk_id),)):
+            return chunk
+        raise StoreError(self._path, f"has no chunk {chunk_id!r}")
+
+    def costs(self) -> dict[str, int]:
+        """Return a mapping from each document's source to its token count, excluding overlap."""
+        return dict(self._connection.execute(_COSTS).fetchall())
+
+    def text(self, source: str) -> str:
+        """Return the text of a document.
+
+        Raises ``StoreError`` if the document is not stored or is a notebook, and ``DamageError`` if
+        its text is damaged.
+        """
+        stored = without_surrogates(source)
+        query = "SELECT text, text_hash FROM documents WHERE source = ?"
+        row = self._connection.execute(query, (stored,)).fetchone()
+        if row is None:
+            near = ", ".join(get_close_matches(stored, self.costs(), n=3))
+            nearest = f"; nearest: {near}" if near else ""
+            raise StoreError(self._path, f"has no document {source!r}{nearest}")
+        text, expected_hash = row
+        if not isinstance(text, str) or text_hash(encode(text)) != expected_hash:
+            raise DamageError(f"the text of {source} is damaged")
+        if is_notebook(source):
+            raise StoreError(self._path, f"{source} is a notebook, which has no outline")
+        return text
+
+    def chunker(self, options: Mapping[str, Any], *, reading: bool = False) -> Chunker:
+        """Return a chunker with the configuration of the index, which ``options`` override.
+
+        With ``reading``, it only parses documents and counts tokens in the same way.
+        """
+        from chunkast.chunker import Chunker
+
+        known = self._some(_READING | COUNTERS) if reading else self._options
+        return Chunker(ChunkConfig.from_file(known, options))
+
+    @cached_property
+    def reading_chunker(self) -> Chunker:
+        """The chunker that reads documents, unless another one is given."""
+        return self.chunker({}, reading=True)
+
+    def outline(self, source: str, chunker: Chunker | None) -> Outline:
+        """Return the outline of a document; raises as :meth:`text` does."""
+        if (source, chunker) not in self._outlines:
+            outline = (chunker or self.reading_chunker).outline(self.text(source), source)
+            self._outlines = {(source, chunker): outline}
+        return self._outlines[source, chunker]
+
+    def outline_if_any(self, source: str, chunker: Chunker | None) -> Outline | None:
+        """Return the outline of a document, or ``None`` if its text cannot be read."""
+        if is_notebook(source.partition("#cell")[0]):
+            return None
+        with suppress(StoreError):
+            return self.outline(source, chunker)
+        return None
+
+    @cached_property
+    def matrix(self) -> Matrix | None:
+        """The vectors of the index's model, or ``None`` if there are none."""
+        has_vectors = size_of(self._connection, self.model) > 0
+        return Matrix(self._connection, self.model) if has_vectors else None
+
+    def parts(self, query: str, chunker: Chunker | None) -> Parts | None:
+        """Return the parts of chunks for a query, counted by ``chunker`` or as in the index.
+
+        Returns ``None`` if there is no ``chunker``, and the index was made with a counter in Python.
+        """
+        try:
+            counter = (chunker or self.reading_chunker).counter
+        except ConfigError:
+            return None
+        return Parts(query, self.config, counter)
+
+    @cached_property
+    def config(self) -> ChunkConfig:
+        """The options that determine how documents are read."""
+        return ChunkConfig.of(self._some(_READING))
+
+    def _some(self, names: Container[str]) -> dict[str, Any]:
+        return {name: value for name, value in self._options.items() if name in names}
