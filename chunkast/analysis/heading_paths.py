@@ -153,13 +153,13 @@ class Headings:
         """Return the heading path of the section that heading ``number`` opens."""
         return self.all[number].path if number >= 0 else self.first_path
 
-    def sections(self, start: int, end: int) -> list[tuple[int, tuple[str, ...]]]:
-        """Return the start and heading path of each section in ``[start, end)``.
+    def sections(self, start: int, end: int) -> list[tuple[int, tuple[str, ...], int]]:
+        """Return the start, heading path and first run of each section in ``[start, end)``.
 
         Every path begins with the title of the page, if it has one. Text before the first heading
         counts as a section only if its path is not empty.
         """
-        sections: list[tuple[int, tuple[str, ...]]] = []
+        sections: list[tuple[int, tuple[str, ...], int]] = []
         for number in range(self.run_at(start), bisect_left(self._starts, end)):
             run = self.runs[number]
             begin = max(start, run.start)
@@ -169,7 +169,7 @@ class Headings:
                 run.heading >= 0 and not self.all[run.heading].title
             )
             if path and not (continues and sections and sections[-1][1] == path):
-                sections.append((begin, path))
+                sections.append((begin, path, number))
         return sections
 
 

@@ -49,6 +49,10 @@ def anchors_of(headings: Headings) -> list[tuple[str, ...]]:
             return 0
         return 1 if slugs[slot] in heading.anchors else 2
 
+    if not any(heading.id or heading.anchors for heading in named):
+        # Almost always.
+        own = dict(zip(titled, slugs, strict=True))
+        return [(own.get(number, ""),) for number in range(len(headings.all))]
     owners: dict[str, int] = {}
     found: list[tuple[str, ...]] = [("",)] * len(headings.all)
     for slot in sorted(range(len(named)), key=certainty):

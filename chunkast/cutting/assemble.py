@@ -78,9 +78,9 @@ def assemble(
         chunk.oversize = tokens > costs.budget
         chunk.metadata = _metadata(structure, own, end)
         chunk.pages = pages_of_text(analysis.pages, text, start)
-        chunk.sections = tuple(path for _, path in sections)
-        chunk.section_starts = tuple(begin for begin, _ in sections)
-        chunk.section_anchors = tuple(anchors[headings.run_at(begin)] for begin, _ in sections)
+        chunk.sections = tuple([path for _, path, _ in sections])
+        chunk.section_starts = tuple([begin for begin, _, _ in sections])
+        chunk.section_anchors = tuple([anchors[run] for _, _, run in sections])
         chunk.__class__ = Chunk
         yield chunk
         number += 1

@@ -155,6 +155,7 @@ class PretokenCounter:
         self.safe = safe
         self._ascii = re.compile(ascii_pattern)
         self._pattern = pattern
+        self._count_pretoken = count
         self._tokens = RememberedCounts(count).__getitem__
         self._words = RememberedCounts(self._count_word).__getitem__
         self._not_words = (*_NOT_BETWEEN_WORDS, "\n/") if safe.slash else _NOT_BETWEEN_WORDS
@@ -205,10 +206,11 @@ class PretokenCounter:
         text = word[1:] if word[:1] == _LINE_START else " " + word
         if not text.isascii() or len(text) > _MAX_SPLIT_AT_ONCE:
             return self.count(text)
-        # As in `count`, whose calls would cost as much as the rest for a word that is new.
+        # As in `count`, whose calls would cost as much as the rest for a word that is new. The count
+        # is remembered for the word, and not for its only pre-token too.
         pretokens = self._ascii.findall(text)
         if len(pretokens) == 1:
-            return self._tokens(text)
+            return self._count_pretoken(text)
         return sum(map(self._tokens, pretokens))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
