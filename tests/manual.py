@@ -1,18 +1,22 @@
 """What is generated in the manual: outputs of snippets, options.md, llms.txt, charts.
 
-    python -m tests.manual
+    python -m tests.manual [PAGE.md ...]
 
-writes them; tests/test_documentation.py checks that they are up to date.
+writes them; tests/test_documentation.py checks that they are up to date. Outputs that need a package
+which is not installed are left as they are, and named.
 """
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -23,40 +27,93 @@ from tests.plots import charts
 
 __all__ = (
     "DOCS",
+    "FRAMEWORKS",
     "PAGES",
     "ROOT",
     "Snippet",
     "completions",
     "generated",
+    "missing_framework",
+    "outputs_without_program",
+    "printed_by_framework",
+    "printed_by_read",
+    "printed_by_shell",
     "run_python",
     "run_snippet",
     "snippets",
+    "timeless",
 )
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+# Their blocks of ``py`` run in order, in one process; elsewhere, nothing runs these.
+FRAMEWORKS = {
+    "haystack.md": "haystack",
+    "langchain.md": "langchain_qdrant",
+    "llama-index.md": "llama_index.vector_stores.qdrant",
+}
+# A block of code, what it prints, and what it prints after an edit of itself.
 _SNIPPET = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?P<shown>\n```text\n(?P<output>.*?)^```\n)?",
+    r"^```(?P<kind>python|py|sh)\n(?P<code>.*?)^```\n"
+    r"(?P<shown>\n```text\n(?P<output>.*?)^```\n)?"
+    r"(?P<edit>\nChange `(?P<old>[^`\n]+)` to `(?P<new>[^`\n]+)` in the program, and run it "
+    r"again\. It now prints first:\n\n```text\n(?P<again>.*?)^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
+# What the agents' tool ``read`` returns, for the call above the block.
+_CALL = re.compile(
+    r"^`read\((?P<arguments>[^`\n]*)\)`[^\n]*\n\n```text\n(?P<output>.*?)^```\n",
+    re.MULTILINE | re.DOTALL,
+)
+_TEXT = re.compile(r"^```text\n", re.MULTILINE)
+_MARK = "-----8<-----"
 
 
 class Snippet(NamedTuple):
-    """A snippet of Python in a page, its line, and the output that the page shows."""
+    """A program in a page: its line, its code, and the output that the page shows.
+
+    ``old`` and ``new`` are an edit of the code, ``again`` the beginning of its output then.
+    """
 
     page: str
     line: int
     code: str
     output: str
+    kind: str = "python"
+    old: str = ""
+    new: str = ""
+    again: str = ""
 
 
-def snippets(page: Path) -> Iterator[Snippet]:
-    """Yield the snippets of a page."""
+def _snippet(page: Path, text: str, found: re.Match[str]) -> Snippet:
+    line = text.count("\n", 0, found.start()) + 1
+    named = found.groupdict(default="")
+    values = (named[name] for name in ("code", "output", "kind", "old", "new", "again"))
+    return Snippet(page.name, line, *values)
+
+
+def snippets(page: Path, kind: str = "python") -> Iterator[Snippet]:
+    """Yield the snippets of a page: Python, frameworks' ("py"), or commands with an output ("sh")."""
     text = page.read_text("utf-8")
     for found in _SNIPPET.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
-        yield Snippet(page.name, line, found["code"], found["output"] or "")
+        # Commands without an output are not run.
+        if found["kind"] == kind and (found["shown"] or kind != "sh"):
+            yield _snippet(page, text, found)
+
+
+def outputs_without_program(page: Path) -> Iterator[int]:
+    """Yield the lines of the blocks of output that no program or call of the page prints."""
+    text = page.read_text("utf-8")
+    known = [match.span() for each in (_SNIPPET, _CALL) for match in each.finditer(text)]
+    for found in _TEXT.finditer(text):
+        if not any(start <= found.start() < end for start, end in known):
+            yield text.count("\n", 0, found.start()) + 1
+
+
+def timeless(output: str) -> str:
+    """Return an output without the seconds that its runs took."""
+    return re.sub(r"[.\d]+ s$", "s", output, flags=re.MULTILINE)
 
 
 def run_python(
@@ -74,24 +131,170 @@ def run_python(
     )
 
 
-def run_snippet(code: str) -> subprocess.CompletedProcess[str]:
-    """Run a snippet in a folder with the README, warnings being errors."""
+def run_snippet(*codes: str) -> list[subprocess.CompletedProcess[str]]:
+    """Run snippets one after the other, in one folder with the README, warnings being errors."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "README.md").write_bytes((ROOT / "README.md").read_bytes())
-        # A server of PostgreSQL warns if it has no place for its lock.
-        return run_python("-c", code, cwd=folder, XDG_RUNTIME_DIR=name)
+        done = []
+        for code in codes:
+            # A server of PostgreSQL warns if its place for a lock is open to others, and opens it to
+            # them itself.
+            folder.chmod(0o700)
+            done.append(run_python("-c", code, cwd=folder, XDG_RUNTIME_DIR=name))
+        return done
+
+
+def printed_by_shell(page: Path) -> list[tuple[Snippet, str]]:
+    """Run the commands of a page that show an output, in one folder; return what they print."""
+    with TemporaryDirectory() as name:
+        tool = Path(name, "bin", "chunkast")
+        tool.parent.mkdir()
+        tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m chunkast "$@"\n', "utf-8")
+        tool.chmod(0o755)
+        folder = Path(name, "pages")
+        folder.mkdir()
+        path = f"{tool.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        return [
+            (
+                snippet,
+                subprocess.run(
+                    ["/bin/sh", "-c", snippet.code],
+                    cwd=folder,
+                    env=environment({"PATH": path, "CI": ""}),
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    check=False,
+                    timeout=600,
+                ).stdout,
+            )
+            for snippet in snippets(page, "sh")
+        ]
+
+
+def printed_by_framework(page: Path) -> list[tuple[Snippet, str]]:
+    """Run the blocks of a framework's page in order; return what each of them prints."""
+    parts = list(snippets(page, "py"))
+    code = f"print({_MARK!r})\n".join(snippet.code for snippet in parts)
+    with TemporaryDirectory() as name:
+        (Path(name) / "page.py").write_text(code, "utf-8")
+        done = subprocess.run(
+            [sys.executable, "page.py"],
+            cwd=name,
+            env=environment({"HAYSTACK_TELEMETRY_ENABLED": "False"}),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+    assert done.returncode == 0, done.stderr
+    return list(zip(parts, done.stdout.split(f"{_MARK}\n"), strict=True))
+
+
+_GUIDE_TO_READ = """\
+# Guide
+
+Huts are open from June to September.
+
+## Install
+
+Put up the bunks first. Each needs four screws and a board, which lie below the stairs.
+
+Then fill the stove with dry wood, and open the lower door.
+
+Light it with paper, and close the door once the wood burns. The room is warm after an hour.
+
+Hang the lamps from the hooks above the tables, and keep the spare wicks in the blue tin.
+"""
+
+
+def printed_by_read(page: Path) -> list[tuple[str, str]]:
+    """Return what the agents' ``read`` returns for each call in a page, beside what it shows."""
+    import asyncio
+
+    from chunkast.index import Store
+    from chunkast.mcp.index_answers import Answers
+
+    found = []
+    chunker = Chunker(max_tokens=256, overlap=0)
+    with Store(":memory:", create=True) as store:
+        store.update([("docs/guide.md", _GUIDE_TO_READ)], chunker)
+        for call in _CALL.finditer(page.read_text("utf-8")):
+            arguments = {
+                word.arg or "": ast.literal_eval(word.value)
+                for word in _call_of(f"read({call['arguments']})").keywords
+            }
+            answer = asyncio.run(Answers(store, chunker).read(**arguments))
+            found.append((call["output"], f"{answer.rstrip()}\n"))
+    return found
+
+
+def _call_of(text: str) -> ast.Call:
+    parsed = ast.parse(text, mode="eval").body
+    assert isinstance(parsed, ast.Call)
+    return parsed
+
+
+def _missing(code: str) -> str:
+    """Return the first package that a snippet imports and that is not installed, or ""."""
+    imports = re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)
+    return next((name for name in imports if find_spec(name) is None), "")
+
+
+def missing_framework(page: Path) -> str:
+    """Return the package that the framework's page needs if it is not installed, or ""."""
+    package = FRAMEWORKS[page.name]
+    root = package.partition(".")[0]
+    try:
+        return "" if find_spec(root) and find_spec(package) else package
+    except ModuleNotFoundError:
+        return package
+
+
+def _printed(page: Path) -> Iterator[tuple[Snippet, str, str]]:
+    """Yield each program of a page with its output, and its output after the edit."""
+    for snippet in snippets(page):
+        if missing := _missing(snippet.code):
+            print(f"{page.name}:{snippet.line} is left as it is: needs {missing}", file=sys.stderr)
+            continue
+        edited = [snippet.code.replace(snippet.old, snippet.new)] if snippet.old else []
+        done = run_snippet(snippet.code, *edited)
+        if failed := next((each for each in done if each.returncode), None):
+            raise SystemExit(f"{page.name}: {failed.stderr}\n{snippet.code}")
+        lines = len(snippet.again.splitlines())
+        again = "".join(done[-1].stdout.splitlines(keepends=True)[:lines]) if edited else ""
+        yield snippet, done[0].stdout, again
+    for snippet, output in printed_by_shell(page):
+        yield snippet, output, ""
+    if page.name in FRAMEWORKS:
+        if missing := missing_framework(page):
+            print(f"{page.name} is left as it is: needs {missing}", file=sys.stderr)
+        else:
+            for snippet, output in printed_by_framework(page):
+                yield snippet, output, ""
 
 
 def _with_outputs(page: Path) -> str:
-    def filled(found: re.Match[str]) -> str:
-        done = run_snippet(found["code"])
-        if done.returncode:
-            raise SystemExit(f"{page.name}: {done.stderr}\n{found['code']}")
-        shown = f"\n```text\n{done.stdout}```\n" if done.stdout else ""
-        return f"```python\n{found['code']}```\n{shown}"
+    text = page.read_text("utf-8")
+    printed = {snippet: (output, again) for snippet, output, again in _printed(page)}
 
-    return _SNIPPET.sub(filled, page.read_text("utf-8"))
+    def filled(found: re.Match[str]) -> str:
+        snippet = _snippet(page, text, found)
+        if snippet not in printed:
+            return found[0]
+        output, again = printed[snippet]
+        if timeless(output) == timeless(snippet.output):
+            output = snippet.output
+        shown = f"\n```text\n{output}```\n" if output else ""
+        edit = (found["edit"] or "").replace(f"```text\n{snippet.again}", f"```text\n{again}")
+        return f"```{snippet.kind}\n{snippet.code}```\n{shown}{edit}"
+
+    written = _SNIPPET.sub(filled, text)
+    if _CALL.search(text) and not _missing("import mcp"):
+        for shown, answer in printed_by_read(page):
+            written = written.replace(f"```text\n{shown}```", f"```text\n{answer}```")
+    return written
 
 
 # The options page
@@ -298,13 +501,16 @@ def generated() -> dict[Path, str]:
     }
 
 
-def main() -> None:
-    """Write everything that is generated."""
+def main(names: list[str]) -> None:
+    """Write everything that is generated; ``names`` limits the pages whose outputs are written."""
     for page in PAGES:
-        page.write_text(_with_outputs(page), "utf-8")
-    for path, text in (generated() | completions()).items():
+        if not names or page.name in names:
+            page.write_text(_with_outputs(page), "utf-8")
+    if find_spec("shtab") is None:
+        print("the completions are left as they are: needs shtab", file=sys.stderr)
+    for path, text in (generated() | (completions() if find_spec("shtab") else {})).items():
         path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

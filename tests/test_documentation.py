@@ -12,9 +12,28 @@ from pathlib import Path
 import pytest
 
 import chunkast
+from chunkast import Chunker
 from chunkast.cli.main import COMMANDS, parser_of
+from chunkast.index import Store
 from tests.bench.__main__ import BENCHES
-from tests.manual import DOCS, ROOT, Snippet, generated, run_python, run_snippet, snippets
+from tests.command import posix
+from tests.manual import (
+    DOCS,
+    FRAMEWORKS,
+    ROOT,
+    Snippet,
+    generated,
+    missing_framework,
+    outputs_without_program,
+    printed_by_framework,
+    printed_by_read,
+    printed_by_shell,
+    run_python,
+    run_snippet,
+    snippets,
+    timeless,
+)
+from tests.manual import PAGES as MANUAL
 
 README = ROOT / "README.md"
 GUIDE = ROOT / "CONTRIBUTING.md"
@@ -58,11 +77,58 @@ def test_each_snippet_prints_what_the_page_shows(snippet: Snippet) -> None:
         *snippet.code.split()
     }:
         pytest.importorskip(store, reason="needs an optional store")
-    done = run_snippet(snippet.code)
-    assert done.returncode == 0, done.stderr
-    # A log line is what one of them is about.
-    assert [line for line in done.stderr.splitlines() if not line.startswith("INFO:chunkast")] == []
-    assert done.stdout == snippet.output
+    edited = [snippet.code.replace(snippet.old, snippet.new)] if snippet.old else []
+    for done in (printed := run_snippet(snippet.code, *edited)):
+        assert done.returncode == 0, done.stderr
+        # A log line is what one of them is about.
+        lines = done.stderr.splitlines()
+        assert [line for line in lines if not line.startswith("INFO:chunkast")] == []
+    assert printed[0].stdout == snippet.output
+    assert printed[-1].stdout.startswith(snippet.again)
+    assert not edited or edited != [snippet.code]
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: page.name)
+def test_each_output_has_a_program_that_prints_it(page: Path) -> None:
+    assert list(outputs_without_program(page)) == []
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [page for page in MANUAL if any(snippets(page, "sh"))], ids=lambda page: page.name
+)
+def test_commands_print_what_the_page_shows(page: Path) -> None:
+    for snippet, printed in printed_by_shell(page):
+        assert timeless(printed) == timeless(snippet.output)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_the_pages_of_frameworks_print_what_they_show(name: str) -> None:
+    if missing := missing_framework(DOCS / name):
+        pytest.skip(f"needs {missing}")
+    for snippet, printed in printed_by_framework(DOCS / name):
+        assert printed == snippet.output
+
+
+def test_the_page_of_agents_shows_an_answer() -> None:
+    pytest.importorskip("mcp", reason="needs chunkast[mcp]")
+    answers = printed_by_read(DOCS / "agents.md")
+    assert answers
+    for shown, answer in answers:
+        assert shown == answer
+
+
+def test_the_search_of_the_readme_finds_the_section_that_is_read_next(tmp_path: Path) -> None:
+    text = README.read_text("utf-8")
+    [query] = re.findall(r'^chunkast search "(.+)" --limit 1$', text, re.MULTILINE)
+    [(source, title)] = re.findall(r'^chunkast read (\S+) "(.+)" --max', text, re.MULTILINE)
+    pages = [(f"docs/{page.name}", page.read_text("utf-8")) for page in DOCS.glob("*.md")]
+    with Store(str(tmp_path / "db"), create=True) as store:
+        store.update(sorted(pages), Chunker(max_tokens=256, overlap=0))
+        [hit] = store.search(query, limit=1)
+    assert (hit.source, hit.headings[-1]) == (source, title)
 
 
 @pytest.mark.parametrize("path", generated(), ids=lambda path: path.name)
