@@ -16,6 +16,7 @@ __all__ = ("CODE_SCORES", "SCORES", "item_kind")
 CODE_SCORES: Final[Mapping[str, float]] = MappingProxyType(
     {"class": 100.0, "function": 90.0, "type": 80.0, "import": 60.0, "statement": 3.0}
 )
+# The score of each kind of break point; a higher score is a better place to cut.
 SCORES: Final[Mapping[str, float]] = MappingProxyType(
     {
         # Before a heading.

@@ -16,7 +16,9 @@ __all__ = ("PHASES", "Draft", "Heuristic", "Patch", "Phase", "Pipeline")
 
 V = TypeVar("V")
 C = TypeVar("C")
+# When a heuristic runs: before a parse, after a failed parse, or after a successful parse.
 Phase = Literal["pre-parse", "fallback-reparse", "post-parse"]
+# All phases, in the order in which they run.
 PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 

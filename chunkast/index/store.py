@@ -41,13 +41,16 @@ class Store:
 
     Use it in a ``with`` statement, or call :meth:`close`. Readers see the last state that a writer
     completed.
+
+    path: the path of the file.
+    create: create the index if it is missing.
+    read_only: open the file for reading only.
+
+    Raises ``StoreError`` if the index cannot be opened. Methods that read raise it if the index is
+    damaged or made by an earlier version, and methods that write if the file cannot be written.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
-        """Open the index at ``path``; with ``create``, create it if it is missing.
-
-        Raises ``StoreError`` if the index cannot be opened; see :func:`connect`.
-        """
         self.path = path
         # The state of the file that was last checked, and its reader.
         self._checked_state: int | None = None

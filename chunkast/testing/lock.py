@@ -86,7 +86,12 @@ class OpenLock(NamedTuple):
 
 
 def write_lock(out: BinaryIO, header: Header, documents: Iterable[DocumentRecord]) -> None:
-    """Write a lock; the source of each document must be unique."""
+    """Write a lock.
+
+    out: the file, opened for writing bytes.
+    header: the header, such as ``header_of(chunker)`` returns.
+    documents: the documents in the order of the lock; the source of each must be unique.
+    """
     out.write(encode_header(header))
     out.writelines(map(encode_document, documents))
 

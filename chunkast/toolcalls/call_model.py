@@ -118,6 +118,7 @@ class Text:
     end_index: int
 
 
+# What ``parse_tool_calls`` returns for each stretch of a text.
 Part = Text | ToolCall
 
 
@@ -163,4 +164,5 @@ class ToolCallFailed:
     start_index: int
 
 
+# What a stream with ``deltas=True`` also returns.
 Event = ToolCallStart | ArgumentsDelta | ToolCallFailed

@@ -33,7 +33,9 @@ __all__ = (
 
 # The value is the call's arguments, the context the tool that is called.
 ToolDraft = Draft[dict[str, Any], Tool]
+# A heuristic for the body of a call.
 ToolHeuristic = Heuristic[dict[str, Any], Tool]
+# The heuristics for the bodies of calls, by phase.
 ToolPipeline = Pipeline[dict[str, Any], Tool]
 
 _MALFORMED_CLOSE: Final = re.compile(rf"</[{WHITE_SPACE}]+([A-Za-z0-9_:-]+)[{WHITE_SPACE}]*>")
@@ -191,23 +193,28 @@ def _repaired_item(item: Any, schema: Schema, depth: int) -> Any:
         return item
 
 
+# Before a parse: remove white space around the names in closing tags such as ``</ city >``.
 NORMALIZE_CLOSE_TAGS: Final[ToolHeuristic] = Heuristic(
     "normalize-close-tags",
     "pre-parse",
     lambda draft: Patch(source=normalize_close_tags(draft.source)),
 )
+# Before a parse: escape each ``<`` that begins no tag.
 ESCAPE_INVALID_LT: Final[ToolHeuristic] = Heuristic(
     "escape-invalid-lt", "pre-parse", lambda draft: Patch(source=escape_invalid_lt(draft.source))
 )
+# After a failed parse: close open elements, and remove closing tags without an opening tag.
 BALANCE_TAGS: Final[ToolHeuristic] = Heuristic(
     "balance-tags",
     "fallback-reparse",
     lambda draft: Patch(source=escape_invalid_lt(balance_tags(draft.original)), retry=True),
     _balance_applies,
 )
+# After a failed parse: of a parameter of a shell tool that is repeated, keep the last.
 DEDUPE_SHELL_STRING_TAGS: Final[ToolHeuristic] = Heuristic(
     "dedupe-shell-string-tags", "fallback-reparse", _dedupe, _is_shell
 )
+# After a parse: parse strings of XML where the schema requires a list of objects.
 REPAIR_AGAINST_SCHEMA: Final[ToolHeuristic] = Heuristic(
     "repair-against-schema",
     "post-parse",
@@ -217,6 +224,7 @@ REPAIR_AGAINST_SCHEMA: Final[ToolHeuristic] = Heuristic(
     lambda draft: isinstance(draft.value, (dict, list)),
 )
 
+# The five repairs above, in this order: the pipeline of the protocol "xml".
 default_pipeline: Final[ToolPipeline] = Pipeline(
     (NORMALIZE_CLOSE_TAGS, ESCAPE_INVALID_LT),
     (BALANCE_TAGS, DEDUPE_SHELL_STRING_TAGS),

@@ -27,6 +27,7 @@ __all__ = ("MAX_CALL_SIZE", "OnError", "OnProblem", "ToolCallStream", "parse_too
 
 # Called with an error message and the metadata of the call.
 OnError = Callable[[str, Mapping[str, Any]], object]
+# Called with each problem; see ``ToolCallStream``.
 OnProblem = Callable[[ToolProblem], object]
 _Mistakes = list[tuple[str, str]]
 _AnyPart = Part | Event

@@ -20,7 +20,12 @@ _MULTIPLES: Final = tuple(map(Fraction, ("1/4", "1/2", "3/4", "3/2", "2")))
 
 @dataclass(frozen=True, slots=True)
 class BudgetView:
-    """The chunks made with one budget, and the cut before each chunk except the first."""
+    """The chunks made with one budget, and the cut before each chunk except the first.
+
+    max_tokens: the budget, in tokens.
+    chunks: the chunks, in order.
+    cuts: the cut before each chunk but the first; see :func:`find_cuts`.
+    """
 
     max_tokens: int
     chunks: Sequence[Chunk]
@@ -31,8 +36,12 @@ class BudgetView:
 class View:
     """A document and its chunks at several budgets, which are in ascending order.
 
-    ``config`` has the budget that is shown first. ``encoding`` is the name of the encoding, and
-    ``token_count`` is the number of tokens in the whole text.
+    name: the document's name, which is the title of the page.
+    config: the configuration, with the budget that is shown first.
+    analysis: the document's analysis.
+    encoding: the name of the encoding that counts the tokens.
+    token_count: the number of tokens in the whole text.
+    budgets: the chunks at each budget.
     """
 
     name: str
@@ -51,10 +60,14 @@ class View:
 def view_of(
     text: str, config: ChunkConfig, budgets: Iterable[int] | None = None, name: str = ""
 ) -> View:
-    """Return a view of ``text``, chunked at the configured budget and at ``budgets`` (in tokens).
+    """Return a view of ``text``, chunked at the configured budget and at other budgets.
 
-    If ``budgets`` is ``None``, fractions and multiples of the configured budget are used. Raises
-    ``ConfigError`` for a budget that the configuration does not allow.
+    text: the document.
+    config: the configuration; its budget is shown first.
+    budgets: the other budgets, in tokens; by default fractions and multiples of the configured one.
+    name: the document's name, whose file extension selects how the text is read.
+
+    Raises ``ConfigError`` for a budget that the configuration does not allow.
     """
     chunker = Chunker(config)
     config = chunker.config
