@@ -69,6 +69,7 @@ class PipelineRun(Generic[V, C]):
     check: Check[V, C] | None = None
 
     def phase(self, heuristics: tuple[Heuristic[V, C], ...], draft: Draft[V, C]) -> Draft[V, C]:
+        """Return the draft after the heuristics of one phase, in order."""
         reparses = self.max_reparses
         for heuristic in heuristics:
             patch = self.patch(heuristic, draft)
@@ -83,6 +84,10 @@ class PipelineRun(Generic[V, C]):
         return draft
 
     def patch(self, heuristic: Heuristic[V, C], draft: Draft[V, C]) -> Patch[V] | None:
+        """Return the patch of one heuristic, or None if it does not apply or has none.
+
+        Raises ``HeuristicError`` for anything else that it returns.
+        """
         try:
             patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
         except Exception as error:
@@ -99,6 +104,7 @@ class PipelineRun(Generic[V, C]):
         return patch
 
     def parse(self, draft: Draft[V, C]) -> Draft[V, C]:
+        """Return the draft with the value of its source, or with the error of the parse."""
         try:
             value = self.attempt(draft.source)
         except MemoryError:
