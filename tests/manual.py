@@ -1,4 +1,4 @@
-"""What is generated in the manual: outputs of snippets, options.md, llms.txt, charts.
+"""What is generated in the manual: outputs of snippets, api.md, options.md, llms.txt, charts.
 
     python -m tests.manual [PAGE.md ...]
 
@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from chunkast import ChunkConfig, Chunker
+from tests.api_page import api_page
 from tests.command import environment
 from tests.plots import charts
 
@@ -495,6 +496,7 @@ def generated() -> dict[Path, str]:
     """Return the files that are generated whole, as they must be."""
     drawn = charts((DOCS / "benchmarks.md").read_text("utf-8"))
     return {
+        DOCS / "api.md": api_page(),
         DOCS / "options.md": _options(),
         DOCS / "llms.txt": _llms(),
         **{DOCS / path: chart for path, chart in drawn},

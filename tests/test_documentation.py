@@ -14,7 +14,9 @@ import pytest
 import chunkast
 from chunkast import Chunker
 from chunkast.cli.main import COMMANDS, parser_of
+from chunkast.errors import MissingPackageError
 from chunkast.index import Store
+from tests.api_page import PUBLIC, documented
 from tests.bench.__main__ import BENCHES
 from tests.command import posix
 from tests.manual import (
@@ -135,6 +137,28 @@ def test_the_search_of_the_readme_finds_the_section_that_is_read_next(tmp_path: 
 def test_generated_pages_are_up_to_date(path: Path) -> None:
     """`python -m tests.manual` writes them again."""
     assert path.read_text("utf-8") == generated()[path]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_described(name: str) -> None:
+    public: dict[str, object] = {}
+    try:
+        exec(f"from {name} import *", public)  # noqa: S102 - what ``__all__`` exports
+    except MissingPackageError as error:
+        pytest.skip(str(error))
+    page = (DOCS / "api.md").read_text("utf-8")
+    # pytest and Python add names that nobody can write, or that begin with "_".
+    expected = {each for each in public if each.isidentifier() and not each.startswith("_")}
+    assert {*documented(page)[name]} == expected
+
+
+def test_every_module_that_the_manual_imports_is_public() -> None:
+    code = "".join(
+        text for page in PAGES for kind in ("python", "py") for _, text in blocks(page, kind)
+    )
+    imported = re.findall(r"^from (chunkast[\w.]*) import", code, re.MULTILINE)
+    assert len(imported) > 20
+    assert {*imported} <= {*PUBLIC}
 
 
 def test_the_manual_has_every_page() -> None:
