@@ -1,6 +1,6 @@
 """Build the manual as a site in site/: `python docs/build.py`.
 
-Needs `pip install '.[docs]'`, and no network. Fails on any warning or dead link. Links from the manual
+Needs `pip install --group docs`, and no network. Fails on any warning or dead link. Links from the manual
 to files of the repository become plain text, as the site does not have these files.
 """
 

@@ -1,6 +1,6 @@
 """Take the screenshots of the view in docs/images: `python docs/screenshots.py`.
 
-Needs `pip install 'chunkast[browser]'`, Chromium and its driver.
+Needs `pip install . --group browser`, Chromium and its driver.
 """
 
 from __future__ import annotations

@@ -217,6 +217,8 @@ def test_the_command_lines_can_be_parsed() -> None:
     for page in PAGES:
         for _, script in blocks(page, "sh"):
             for line in script.splitlines():
+                if line.startswith("printf "):  # a document, with table rows
+                    continue
                 line = re.sub(r" > ~\S+$", "", line)  # noqa: PLW2901 - without its redirection
                 words = shlex.split(line.replace(" | ", " ; ").split("; ")[-1], comments=True)
                 if words[:1] == ["chunkast"] and words[1] in COMMANDS:
@@ -248,9 +250,16 @@ def test_files_and_benchmarks_of_the_guide_are_there() -> None:
     assert len(benches) > 3
 
 
-def test_the_extras_that_are_installed_are_there() -> None:
+def test_the_extras_and_groups_that_are_installed_are_there() -> None:
     pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
-    extras = re.findall(r"'\.\[([a-z,-]+)\]'", GUIDE.read_text("utf-8"))
-    assert extras
-    for name in ",".join(extras).split(","):
-        assert re.search(rf"^{name} = \[", pyproject, re.MULTILINE), name
+    extras, groups = (
+        pyproject.partition(f"[{table}]\n")[2].partition("\n[")[0]
+        for table in ("project.optional-dependencies", "dependency-groups")
+    )
+    scripts = [*PAGES, ROOT / ".ci" / "run", *sorted((ROOT / "examples").iterdir())]
+    text = "".join(path.read_text("utf-8") for path in scripts if path.is_file())
+    named = re.findall(r"'(?:\.|chunkast)\[([a-z,-]+)\]'", text)
+    for names, table in ((named, extras), (re.findall(r"--group ([a-z]+)", text), groups)):
+        assert len(names) > 3
+        for name in ",".join(names).split(","):
+            assert re.search(rf"^{name} = \[", table, re.MULTILINE), name

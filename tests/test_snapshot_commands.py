@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import chunkast
 from chunkast import Chunker
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.snapshot import header_of, record_document, write_lock
@@ -296,14 +300,29 @@ def test_the_hook_for_pre_commit_and_the_workflow_for_github(folder: Path) -> No
     assert not re.search(hook["files"], "setup.py")
     workflow = yaml.safe_load((ROOT / "examples" / "check-chunks.yml").read_bytes())
     *_, install, annotate = (step.get("run") for step in workflow["jobs"]["check"]["steps"])
-    assert install == "pip install chunkast"
-    commands = [[*shlex.split(hook["entry"]), *hook["args"]], shlex.split(annotate)]
+    page = (ROOT / "docs" / "snapshots.md").read_text("utf-8")
+    [copied] = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    [[own]] = [repo["hooks"] for repo in yaml.safe_load(copied)["repos"]]
+    assert (own["id"], own["files"]) == (hook["id"], hook["files"])
+    assert own.keys() >= {"name", "language"}
+    script = re.findall(r"<<'END'\n(.*)^END$", install, re.MULTILINE | re.DOTALL)[0]
+    done = subprocess.run(
+        [sys.executable, "-"], input=script, cwd=folder, capture_output=True, text=True, check=True
+    )
+    pinned = dict(line.split("==") for line in done.stdout.splitlines())
+    assert pinned["chunkast"] == chunkast.__version__
+    assert all(version(name) == number for name, number in pinned.items() if name != "chunkast")
+    commands = [
+        [*shlex.split(hook["entry"]), *hook["args"]],
+        shlex.split(own["entry"]),
+        shlex.split(annotate),
+    ]
     for name, *words in commands:
         assert name == "chunkast"
         assert run(*words, cwd=folder).returncode == 0
     edit(folder / "docs/guide.md", SHORT, BRIEF)
     write(folder, {"docs/n, 1.md": "New.\n"})
-    first, second = (run(*words, cwd=folder) for _, *words in commands)
-    assert (first.returncode, second.returncode) == (1, 1)
-    assert b"::error file=docs/guide.md,line=" in second.stdout
-    assert b"::error file=docs/n%2C 1.md,line=1,endLine=1,title=Chunks added::" in second.stdout
+    *hooks, last = (run(*words, cwd=folder) for _, *words in commands)
+    assert [done.returncode for done in (*hooks, last)] == [1, 1, 1]
+    assert b"::error file=docs/guide.md,line=" in last.stdout
+    assert b"::error file=docs/n%2C 1.md,line=1,endLine=1,title=Chunks added::" in last.stdout

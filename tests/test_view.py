@@ -252,7 +252,7 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    pytest.importorskip("selenium", reason="no selenium: pip install 'chunkast[browser]'")
+    pytest.importorskip("selenium", reason="no selenium: pip install --group browser")
     names = ("chromium", "chromium-browser", "google-chrome")
     binary = next(filter(None, map(shutil.which, names)), None)
     driver_path = shutil.which("chromedriver")

@@ -1,7 +1,7 @@
 """Benchmarks of chunkast beside other chunkers; without names the throughput.
 
 Only retrieval, search and agent download anything. Peers that are not installed are skipped
-(pip install 'chunkast[bench]'). Tables go to stdout, progress to stderr.
+(pip install --group bench). Tables go to stdout, progress to stderr.
 """
 
 from __future__ import annotations
