@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -10,21 +9,20 @@ from typing import Any
 
 from chunkast.analysis import analyze
 from chunkast.config import ChunkConfig
-from chunkast.errors import ConfigError, check_count
+from chunkast.errors import ConfigError
 from chunkast.files.folder import OnUnread, chunk_folder
-from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Chunk
 from chunkast.options import ChunkOptions, Unpack
 from chunkast.reading import Outline
 from chunkast.sources.arguments import (
     checked_items,
     checked_name,
-    checked_pairs,
     checked_text,
     source_of_path,
 )
 from chunkast.sources.documents import iter_document, warn_of_path
-from chunkast.sources.parallel import OnError, chunk_texts
+from chunkast.sources.parallel import OnError, chunk_texts, iter_documents
+from chunkast.sources.workers import WorkerCount, check_workers
 from chunkast.text.files import read_text
 from chunkast.tokens import resolve_counter
 
@@ -127,6 +125,7 @@ class Chunker:
         *,
         root: str | PathLike[str] | None = None,
         on_error: OnUnread | None = None,
+        workers: WorkerCount = 1,
     ) -> Iterator[tuple[str, list[Chunk] | None]]:
         """Return an iterator over the source and the chunks of each document in a folder.
 
@@ -138,12 +137,13 @@ class Chunker:
 
         If a document or a folder in ``path`` cannot be read, or contains nothing to read,
         ``on_error(source, exception)`` is called, and ``(source, None)`` is yielded. Without
-        ``on_error``, the first such exception is raised after all other documents.
+        ``on_error``, the first such exception is raised after all other documents. ``workers`` has
+        the same meaning as in :meth:`chunk_batch`.
 
         Raises ``SourceError`` if ``path`` is not a folder, ``ConfigError`` for an invalid glob or a
         ``root`` that ``path`` is not in, and ``TypeError`` if ``include`` or ``exclude`` is a str.
         """
-        return chunk_folder(self, path, (include, exclude), root, on_error)
+        return chunk_folder(self, path, (include, exclude), root, on_error, workers=workers)
 
     def outline(
         self,
@@ -166,31 +166,32 @@ class Chunker:
         return [chunk.text for chunk in self.chunk(text)]
 
     def iter_chunks(
-        self, documents: Iterable[tuple[str | None, str | Analysis]]
+        self, documents: Iterable[tuple[str | None, str | Analysis]], workers: WorkerCount = 1
     ) -> Iterator[Chunk]:
         """Yield the chunks of ``(source, text)`` pairs one by one, in order.
 
         Only the current document is kept in memory, without the chunks that were already yielded.
         Each document is read as in :meth:`chunk`. If a source occurs again, its new chunks continue
         the numbering of its earlier chunks, so that ids stay unique.
+
+        ``workers`` has the same meaning as in :meth:`chunk_batch`. Then up to 8 documents for each
+        process are read ahead. With "auto", documents are chunked in this process, and others are
+        started once their texts are large enough.
         """
-        parts: PartCounts = defaultdict(int)
-        for source, text in checked_pairs(documents):
-            yield from iter_document(self, text, source, parts)
+        for chunks in iter_documents(self, documents, workers):
+            yield from chunks
 
     def chunk_documents(
-        self, documents: Iterable[tuple[str | None, str | Analysis]]
+        self, documents: Iterable[tuple[str | None, str | Analysis]], workers: WorkerCount = 1
     ) -> Iterator[list[Chunk]]:
         """Yield the list of chunks of each ``(source, text)`` pair; see :meth:`iter_chunks`."""
-        parts: PartCounts = defaultdict(int)
-        for source, text in checked_pairs(documents):
-            yield list(iter_document(self, text, source, parts))
+        yield from map(list, iter_documents(self, documents, workers))
 
     def chunk_batch(
         self,
         texts: Sequence[str],
         sources: Sequence[str | PathLike[str] | None] | None = None,
-        workers: int = 1,
+        workers: WorkerCount = 1,
         progress: bool = False,
         on_error: OnError | None = None,
     ) -> list[list[Chunk]]:
@@ -200,7 +201,8 @@ class Chunker:
         that ids stay unique. ``progress`` shows a progress bar on stderr.
 
         If ``workers`` is above 1, the texts are shared among that many processes; the result is the
-        same. If processes cannot be forked (outside Linux, or if threads are running), the
+        same. With "auto", there is one process for each core, but only this process if the texts
+        are small (less than 1 MB, or 4 MB without fork), or if others cannot be started. If processes cannot be forked (outside Linux, or if threads are running), the
         configuration must be picklable, which it is if ``encoding`` is a name. If a function in the
         configuration is defined in the main program, the code that runs must then be under
         ``if __name__ == "__main__":``; a ``ConfigError`` says so.
@@ -219,7 +221,7 @@ class Chunker:
         names = [source_of_path(name) if isinstance(name, PathLike) else name for name in names]
         if len(names) != len(texts):
             raise ConfigError("sources", len(names), f"must be one per text ({len(texts)})")
-        check_count("workers", workers)
+        check_workers(workers)
         return chunk_texts(
             self, texts, names, workers=workers, progress=progress, on_error=on_error
         )

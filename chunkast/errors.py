@@ -86,10 +86,13 @@ class HeuristicError(ChunkastError, ValueError):
         self.allowed = allowed
 
 
-def check_count(name: str, value: object, *, least: int = 1) -> None:
-    """Raise ``ConfigError`` unless ``value`` is a whole number of at least ``least``."""
+def check_count(name: str, value: object, *, least: int = 1, also: str = "") -> None:
+    """Raise ``ConfigError`` unless ``value`` is a whole number of at least ``least``.
+
+    ``also`` names what else is allowed, for the message.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(name, value, f"must be a whole number of at least {least}")
+        raise ConfigError(name, value, f"must be a whole number of at least {least}{also}")
 
 
 def shown(value: object) -> str:

@@ -10,9 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiktoken
@@ -20,6 +22,7 @@ import tiktoken
 from chunkast import ChunkastError, Chunker, ConfigError, MissingPackageError, SourceError
 from chunkast.reading import SectionError
 from chunkast.snapshot import LockError
+from chunkast.sources.parallel import answers
 from chunkast.toolcalls import Tool
 from tests.command import children, environment, group_lives, linux, posix, wait_until
 
@@ -102,11 +105,50 @@ def test_what_other_processes_cannot_have_is_one_error(monkeypatch: pytest.Monke
     chunker = Chunker(encoding=lambda text: len(text.split()))
     with pytest.raises(ConfigError, match=r"workers=2: .*cannot be sent to other processes"):
         chunker.chunk_batch(["One.", "Two."], workers=2)
+    # With "auto", this process is used.
+    assert places(lambda _document, _parts: os.getpid()) == {os.getpid()}
+
+
+def places(run: Any, size: int = 10**9) -> set[int | None]:
+    """Return the processes in which "auto" runs ``run`` for nine documents of this size."""
+    with answers([[number] for number in range(9)], run, "auto", size) as answered:
+        return {answer.value() for answer in answered}
+
+
+def place(_document: int, _parts: object) -> int:
+    return os.getpid()
+
+
+class OnlyHere:
+    """Something that can be sent, but not be loaded in another process."""
+
+    def __init__(self, process: int) -> None:
+        if process != os.getpid():
+            raise ImportError("only here")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OnlyHere, (os.getpid(),)
+
+    def __call__(self, _document: int, _parts: object) -> int:
+        return os.getpid()
+
+
+def test_auto_uses_this_process_for_small_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert places(place, 999_999) == {os.getpid()}
+    monkeypatch.setattr(multiprocessing, "get_start_method", lambda **_: "spawn")
+    assert places(place, 3_999_999) == {os.getpid()}
+
+
+@SLOW
+def test_auto_uses_this_process_if_others_cannot_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiprocessing, "get_start_method", lambda **_: "spawn")
+    assert places(OnlyHere(os.getpid())) == {os.getpid()}
 
 
 def in_a_pool(_number: int) -> str:
     with pytest.raises(ConfigError) as told:
         Chunker().chunk_batch(["One.", "Two."], workers=2)
+    assert places(place) == {os.getpid()}
     return str(told.value)
 
 
@@ -206,6 +248,70 @@ def texts_with(bad: Mapping[int, str]) -> list[str]:
 def test_two_processes_give_what_one_gives() -> None:
     chunker, texts = Chunker(encoding=len), texts_with({})[:12]
     assert chunker.chunk_batch(texts, SOURCES[:12], 2) == chunker.chunk_batch(texts, SOURCES[:12])
+
+
+def stream(chunker: Chunker) -> list[tuple[str | None, Any]]:
+    """Documents of all kinds; some have a source that occurred before, in any other place."""
+    names = ("a.md", "b.md", None, "a.md", None, "c.md", "d.md", "b.md", "a.md")
+    pairs: list[tuple[str | None, Any]] = [*zip(names, texts_with({}), strict=False)] * 2
+    pairs[6:6] = [("d.md", chunker.analyze(TEXTS[0], "d.md")), ("n.ipynb", "{}")]
+    return pairs
+
+
+def test_a_stream_gives_the_same_chunks_in_several_processes() -> None:
+    chunker = Chunker(encoding=len)
+    pairs = stream(chunker)
+    wanted = list(chunker.chunk_documents(pairs))
+    assert list(chunker.iter_chunks(iter(pairs), 2)) == [chunk for each in wanted for chunk in each]
+
+
+def test_a_stream_is_read_ahead_a_little_and_its_errors_have_their_turn() -> None:
+    chunker, read = Chunker(encoding=len), []
+
+    def pairs() -> Iterator[tuple[str, Any]]:
+        for number in range(99):
+            read.append(number)
+            yield f"{number}.md", "Text." if number != 40 else 40
+
+    found = chunker.chunk_documents(pairs(), workers=2)
+    assert next(found)[0].source == "0.md"
+    assert len(read) <= 17
+    assert [chunks[0].source for chunks in islice(found, 39)][-1] == "39.md"
+    with pytest.raises(TypeError, match="text is of type int"):
+        next(found)
+    with pytest.raises(ConfigError, match=r"workers=0: .* at least 1, or \"auto\""):
+        list(chunker.iter_chunks([], 0))
+
+
+def counted_here(text: str) -> int:
+    """A counter by which chunks show whether they were made in the process of the tests."""
+    return len(text.split()) * (1 if multiprocessing.parent_process() is None else 2)
+
+
+@SLOW
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one core")
+def test_auto_uses_other_processes_for_large_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It also depends on whether the process of the tests has threads.
+    for name in ("_PAYS", "_PAYS_FORKED"):
+        monkeypatch.setattr(f"chunkast.sources.workers.{name}", 1_000)
+    chunker = Chunker(encoding=counted_here)
+    texts = [f"# {number}\n\n" + "Some words. " * 9 for number in range(12)]
+    pairs = [(f"{number:02}.md", text) for number, text in enumerate(texts)]
+
+    def here(documents: Iterable[list[Any] | None]) -> list[bool]:
+        return [chunk[0].token_count == len(chunk[0].text.split()) for chunk in documents if chunk]
+
+    for name, text in pairs:
+        (tmp_path / name).write_text(text, "utf-8")
+    assert here(chunker.chunk_batch(texts[:8], workers="auto")) == [True] * 8
+    assert here(chunker.chunk_batch(texts, workers="auto")) == [False] * 12
+    folder = chunker.chunk_folder(tmp_path, workers="auto")
+    assert here(chunks for _, chunks in folder) == [False] * 12
+    # A stream is chunked here until it is large.
+    found = here(chunker.chunk_documents(pairs, workers="auto"))
+    assert found == [True] * 9 + [False] * 3
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])

@@ -156,6 +156,12 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _jobs(text: str) -> int | str:
+    if text == "auto" or (_is_number(text) and int(text) >= 1):
+        return text if text == "auto" else int(text)
+    raise ArgumentTypeError(f"{text!r} is neither a whole number of at least 1 nor 'auto'")
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(_number, text.split(",")))
 
@@ -188,6 +194,7 @@ _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "text": str,
     "folder": _folder,
     "number": _number,
+    "jobs": _jobs,
     "numbers": _numbers,
     "lines": _lines,
     "kinds": _kinds,

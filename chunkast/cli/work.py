@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -37,8 +36,6 @@ T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
 Task = Callable[["Chunker", Document, PartCounts], T]
 _LOG = logging.getLogger(__name__)
-# Inputs of at least this many bytes are spread over all cores.
-_LARGE: Final = 8_000_000
 # The progress of one file is shown from this number of bytes.
 _SLOW: Final = 1_000_000
 
@@ -137,12 +134,12 @@ def results(
     if note := selection.note():
         print_note(note)
     files = selection.files
-    size = sum(map(_size, files))
+    size = sum(file.size() for file in files)
     wanted = progress and not options.quiet and (len(files) > 1 or size >= _SLOW)
     groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
     # The bar is a thread, so the processes are started before it.
     with (
-        answers(groups, partial(_run, chunker, task), options.jobs or _jobs(size)) as answered,
+        answers(groups, partial(_run, chunker, task), options.jobs, size) as answered,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
 
@@ -165,21 +162,6 @@ def _source_error(file: InputFile, error: BaseException) -> SourceError:
     failed = SourceError(file.path, describe(error))
     failed.__cause__ = error
     return failed
-
-
-def _jobs(size: int) -> int:
-    """Return the default for ``--jobs``: one process for small inputs, else one for each core."""
-    if size < _LARGE:
-        return 1
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
-def _size(file: InputFile) -> int:
-    try:
-        return Path(file.path).stat().st_size if file.data is None else len(file.data)
-    except OSError:
-        return 0
 
 
 def _run(chunker: Chunker, task: Task[T], file: InputFile, parts: PartCounts) -> T:

@@ -10,11 +10,13 @@ from chunkast.errors import ConfigError, SourceError
 from chunkast.files.find import Search, Selection, select
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile, read_document
+from chunkast.identity import PartCounts
 from chunkast.model import Chunk
 from chunkast.sources.arguments import checked_items
 from chunkast.sources.documents import iter_document
 from chunkast.sources.jupyter import ChunkerLike
-from chunkast.sources.workers import attempt
+from chunkast.sources.parallel import answers
+from chunkast.sources.workers import WorkerCount, check_workers
 
 __all__ = ("OnUnread", "chunk_folder")
 
@@ -28,11 +30,14 @@ def chunk_folder(
     globs: tuple[Sequence[str], Sequence[str]],
     root: str | os.PathLike[str] | None,
     on_error: OnUnread | None,
+    *,
+    workers: WorkerCount,
 ) -> Iterator[tuple[str, list[Chunk] | None]]:
     """Find the documents in a folder, and return an iterator over their sources and chunks.
 
     ``globs`` are ``include`` and ``exclude``; see ``Chunker.chunk_folder``.
     """
+    check_workers(workers)
     path = os.fspath(folder)
     if not os.path.isdir(path):
         raise SourceError(path, "no such folder")
@@ -41,11 +46,15 @@ def chunk_folder(
         raise ConfigError("root", root, f"must be {path} or a folder above it")
     include, exclude = map(checked_items, ("include", "exclude"), globs)
     search = Search(include, exclude)
-    return _documents(chunker, select([path], base, search), base, on_error)
+    return _documents(chunker, select([path], base, search), base, on_error, workers)
 
 
 def _documents(
-    chunker: ChunkerLike, selection: Selection, root: Root, on_error: OnUnread | None
+    chunker: ChunkerLike,
+    selection: Selection,
+    root: Root,
+    on_error: OnUnread | None,
+    workers: WorkerCount,
 ) -> Iterator[tuple[str, list[Chunk] | None]]:
     failed: dict[str, BaseException] = {}
     for problem in selection.problems:
@@ -54,19 +63,21 @@ def _documents(
         if on_error is not None:
             on_error(source, error)
             yield source, None
-    for file in selection.files:
-        answer = attempt(partial(_chunks, chunker, file))
-        source = file.source or ""
-        if answer.error is None:
-            yield source, answer.value()
-        elif on_error is not None:
-            on_error(source, answer.error)
-            yield source, None
-        else:
-            failed[source] = answer.error
+    groups = [[file] for file in selection.files]
+    size = sum(file.size() for file in selection.files)
+    with answers(groups, partial(_chunks, chunker), workers, size) as answered:
+        for file, answer in zip(selection.files, answered, strict=True):
+            source = file.source or ""
+            if answer.error is None:
+                yield source, answer.value()
+            elif on_error is not None:
+                on_error(source, answer.exception())
+                yield source, None
+            else:
+                failed[source] = answer.exception()
     if on_error is None and failed:
         raise next(iter(failed.values()))
 
 
-def _chunks(chunker: ChunkerLike, file: InputFile) -> list[Chunk]:
-    return list(iter_document(chunker, read_document(file), file.source))
+def _chunks(chunker: ChunkerLike, file: InputFile, parts: PartCounts) -> list[Chunk]:
+    return list(iter_document(chunker, read_document(file), file.source, parts))

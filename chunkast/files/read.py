@@ -36,6 +36,13 @@ class InputFile:
     source: str | None
     data: bytes | None = None
 
+    def size(self) -> int:
+        """Return the number of bytes; 0 for a file that cannot be found."""
+        try:
+            return Path(self.path).stat().st_size if self.data is None else len(self.data)
+        except OSError:
+            return 0
+
 
 def input_file(path: str, root: Root) -> InputFile:
     """Return the input file at ``path``, or standard input if ``path`` is ``STDIN``.

@@ -6,8 +6,9 @@ continue from one document to the next. An exception in one document does not af
 
 from __future__ import annotations
 
+import math
 import sys
-from collections import ChainMap
+from collections import ChainMap, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -15,16 +16,26 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from chunkast.identity import PartCounts
-from chunkast.model import Chunk
-from chunkast.sources.arguments import checked_text
-from chunkast.sources.workers import Answer, Workers, attempt
+from chunkast.model import Analysis, Chunk
+from chunkast.sources.arguments import checked_name, checked_pairs, checked_text
+from chunkast.sources.documents import iter_document
+from chunkast.sources.jupyter import Notebook
+from chunkast.sources.workers import (
+    Answer,
+    WorkerCount,
+    Workers,
+    attempt,
+    check_workers,
+    size_that_pays,
+)
 
-__all__ = ("OnError", "answers", "chunk_texts", "progress_bar")
+__all__ = ("OnError", "answers", "chunk_texts", "iter_documents", "progress_bar")
 
 Document = TypeVar("Document")
 Result = TypeVar("Result")
 # Called for a document that failed: its position from 0, its source, the exception.
 OnError = Callable[[int, "str | None", BaseException], object]
+_Pair = tuple["str | None", "str | Analysis | Notebook"]
 _Run = Callable[[Document, PartCounts], Result]
 
 
@@ -37,19 +48,23 @@ class _Continued(ChainMap[bytes, int]):
 
 @contextmanager
 def answers(
-    groups: Sequence[Sequence[Document]], run: _Run[Document, Result], workers: int
+    groups: Sequence[Sequence[Document]],
+    run: _Run[Document, Result],
+    workers: WorkerCount,
+    size: int,
 ) -> Iterator[Iterator[Answer[Result]]]:
     """Call ``run(document, parts)`` for each document of the groups; yield the answers in order.
 
     With several groups, up to ``workers`` processes are used, and ``run`` must be picklable.
+    With "auto", their number depends on the ``size`` of all documents.
     ``parts`` continues from one document of a group to the next.
     """
-    count = min(workers, len(groups))
-    if count > 1:
-        with closing(Workers(partial(_answers, run), count)) as processes:
-            yield processes.answers(groups)
-    else:
+    processes = Workers.started(partial(_answers, run), workers, size, len(groups))
+    if processes is None:
         yield chain.from_iterable(_answers(run, group) for group in groups)
+    else:
+        with closing(processes):
+            yield processes.answers(groups)
 
 
 def _answers(run: _Run[Document, Result], group: Iterable[Document]) -> Iterator[Answer[Result]]:
@@ -67,7 +82,7 @@ def chunk_texts(
     texts: Sequence[str],
     sources: Sequence[str | None],
     *,
-    workers: int,
+    workers: WorkerCount,
     progress: bool,
     on_error: OnError | None,
 ) -> list[list[Chunk]]:
@@ -80,8 +95,9 @@ def chunk_texts(
     # A subclass of str may be unknown to another process; what is no str fails when it is chunked.
     plain = [checked_text(text) if isinstance(text, str) else text for text in texts]
     documents = [[(sources[number], plain[number]) for number in g] for g in groups.values()]
+    size = sum(len(text) for text in plain if isinstance(text, str))
     with (
-        answers(documents, partial(_chunk, chunker), workers) as answered,
+        answers(documents, partial(_chunk, chunker), workers, size) as answered,
         progress_bar(len(texts), wanted=progress) as advance,
     ):
         for number, answer in zip(chain.from_iterable(groups.values()), answered, strict=True):
@@ -98,10 +114,83 @@ def chunk_texts(
 
 
 def _chunk(chunker: Any, document: tuple[str | None, str], parts: PartCounts) -> list[Chunk]:
-    from chunkast.sources.documents import iter_document
-
     source, text = document
     return list(iter_document(chunker, text, source, parts))
+
+
+def iter_documents(
+    chunker: Any, documents: Iterable[tuple[Any, Any]], workers: WorkerCount
+) -> Iterator[Iterable[Chunk]]:
+    """Yield the chunks of each ``(source, text)`` pair, in order; see ``Chunker.iter_chunks``.
+
+    With "auto", texts are chunked in this process until there are enough of them to start others.
+    """
+    check_workers(workers)
+    parts: PartCounts = defaultdict(int)
+    pairs = map(_checked, checked_pairs(documents))
+    seen: set[str | None] = set()
+    least = size_that_pays() if workers == "auto" else 0 if workers > 1 else math.inf
+    size = 0
+    processes = None
+    while processes is None:
+        if size >= least:
+            run = partial(_answers, partial(_counted, chunker))
+            processes = Workers.started(run, workers, math.inf, math.inf)
+            least = math.inf
+        elif (pair := next(pairs, None)) is None:
+            return
+        else:
+            source, text = pair
+            seen.add(source)
+            size += len(text) if isinstance(text, str) else 0
+            yield iter_document(chunker, text, source, parts)
+    with closing(processes):
+        yield from _shared(chunker, pairs, processes, seen, parts)
+
+
+def _checked(pair: tuple[Any, Any]) -> _Pair:
+    source, text = checked_name("source", pair[0]), pair[1]
+    return source, text if isinstance(text, (Analysis, Notebook)) else checked_text(text)
+
+
+def _shared(
+    chunker: Any,
+    pairs: Iterator[_Pair],
+    processes: Workers,
+    seen: set[str | None],
+    parts: PartCounts,
+) -> Iterator[Iterable[Chunk]]:
+    """Yield the chunks of each pair, most of which are chunked in other processes.
+
+    If a source has occurred before (it is in ``seen``), part counts continue. The document is then
+    chunked in this process when it is its turn, and so are documents that are not texts.
+    """
+    # For each pair that was read: itself if it is chunked in this process.
+    kept: deque[Answer[_Pair] | None] = deque()
+
+    def groups() -> Iterator[list[_Pair]]:
+        while (answer := attempt(partial(next, pairs, None))) != Answer():
+            source, text = answer.result or (None, None)
+            here = not isinstance(text, str) or (source is not None and source in seen)
+            seen.add(source)
+            kept.append(answer if here else None)
+            yield [(None, "") if here or text is None else (source, text)]
+
+    for answer in processes.answers(groups()):
+        if (own := kept.popleft()) is None:
+            chunks, counts = answer.value()
+            parts.update(counts)
+            yield chunks
+        else:
+            source, text = own.value()
+            yield iter_document(chunker, text, source, parts)
+
+
+def _counted(
+    chunker: Any, document: tuple[str | None, str], parts: PartCounts
+) -> tuple[list[Chunk], dict[bytes, int]]:
+    """Return the chunks of a document, and the number of parts at each location."""
+    return _chunk(chunker, document, parts), dict(parts)
 
 
 @contextmanager

@@ -19,23 +19,29 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
 
-from chunkast.errors import STOPS, ChunkastError, ConfigError, describe
+from chunkast.errors import STOPS, ChunkastError, ConfigError, check_count, describe
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
-__all__ = ("Answer", "Workers", "attempt")
+__all__ = ("Answer", "WorkerCount", "Workers", "attempt", "check_workers", "size_that_pays")
 
 Result = TypeVar("Result")
 # Documents that one process works on, in order.
 Group = Sequence[Any]
 _Run = Callable[[Group], "Iterable[Answer[Any]]"]
+# The number of processes; "auto" is one for each core, if this saves time.
+WorkerCount = int | Literal["auto"]
 
 _GROUPS_PER_PROCESS: Final = 8
 # Seconds to wait for a process that has closed its connection.
 _JOIN_TIMEOUT_S: Final = 10
+# The size of texts from which two processes are faster than one. A fork takes .02 s of CPU time, a
+# new interpreter, which loads the vocabulary, .7 s.
+_PAYS_FORKED: Final = 1_000_000
+_PAYS: Final = 4_000_000
 _GUARD: Final = 'if __name__ == "__main__":'
 
 
@@ -118,6 +124,33 @@ class Workers:
         for _ in range(count):
             self._start()
 
+    @classmethod
+    def started(cls, run: _Run, workers: WorkerCount, size: float, most: float) -> Workers | None:
+        """Return at most ``most`` processes, or ``None`` if this process is enough.
+
+        With "auto", the number also depends on the ``size`` of the texts, and this process is
+        enough if no others can be started or load ``run``.
+        """
+        wanted = min(_cores(), 2 * size / size_that_pays()) if workers == "auto" else workers
+        count = int(min(wanted, most))
+        processes = None
+        try:
+            processes = cls(run, count) if count > 1 else None
+            if processes is not None and workers == "auto":
+                processes._wait()  # noqa: SLF001 - our own
+        except Exception:
+            if workers != "auto":
+                raise
+            if processes is not None:
+                processes.close()
+            return None
+        return processes
+
+    def _wait(self) -> None:
+        """Wait until all processes have loaded ``run``; raise the exception of one that cannot."""
+        for worker in list(self._busy):
+            self._received(worker, self._busy.pop(worker)[1])
+
     def close(self) -> None:
         """End all processes at once."""
         for process in self._processes.values():
@@ -195,6 +228,23 @@ class Workers:
             return f"it ended with exit code {process.exitcode}"
         memory = "; perhaps there is not enough memory for so many processes"
         return f"it ended by signal {-process.exitcode}{memory}"
+
+
+def check_workers(workers: object) -> None:
+    """Raise ``ConfigError`` unless ``workers`` is a number of processes or "auto"."""
+    if workers != "auto":
+        check_count("workers", workers, also=', or "auto"')
+
+
+def size_that_pays() -> int:
+    """Return the size of texts, in characters or bytes, from which "auto" starts processes."""
+    return _PAYS_FORKED if _start_method() == "fork" else _PAYS
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _start_method() -> str:
