@@ -572,7 +572,8 @@ def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
 # Statistics and the view
 
 
-def test_quiet_prints_errors_only(tmp_path: Path) -> None:
+def test_quiet_prints_errors_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
     write(tmp_path, {"docs/a.md": GUIDE, "docs/venv/b.md": "# B\n"})
     (tmp_path / "else").mkdir()
     for words, code in (
