@@ -648,7 +648,7 @@ def test_a_document_is_found_by_the_end_of_its_path(tmp_path: Path, indexed: boo
         ("corz.md", "has no document 'corz.md'; the nearest are: en/guide/cors.md"),
     ):
         done = run("outline", name, cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (1, b"")
+        assert (done.returncode, done.stdout) == (2, b"")
         assert errors(done.stderr) == [f"chunkast: error: {place}: {says}"]
     nothing = errors(run("outline", "zzzz.xyz", cwd=tmp_path).stderr)[0]
     assert "nearest" not in nothing

@@ -272,7 +272,7 @@ def test_an_index_that_no_run_completed_is_an_error(tmp_path: Path) -> None:
         pass
     for arguments in (("search", "soup"), ("quote", "soup")):
         done = run(*arguments, "--db", "a.db", cwd=tmp_path)
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert "no run has completed it" in errors(done.stderr)[0]
     done = run("index", "--verify", "--db", "a.db", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, b"a.db: it was never completed\n")
@@ -358,7 +358,7 @@ def test_the_command_mends_and_says_so(tmp_path: Path) -> None:
     shutil.copyfile(tmp_path / "a.db", tmp_path / "whole.db")
     change(tmp_path / "a.db", "UPDATE chunks SET fields = '{'")
     done = run("search", "soup", "--db", "a.db", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (2, b"")
     (line,) = errors(done.stderr)
     assert line.endswith("is damaged; 'chunkast index --db a.db' rebuilds it")
     done = run("index", "--db", "a.db", cwd=tmp_path)

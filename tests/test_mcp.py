@@ -57,6 +57,17 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path, *, stdio: bool) -> None
     assert count(json.dumps(definitions)) <= 620
 
 
+def test_an_error_does_not_name_the_folder_of_the_index(tmp_path: Path) -> None:
+    write(tmp_path, {"notes.md": NOTES})
+    database = tmp_path / "a.db"
+    assert run("index", "notes.md", "--db", database, "-q", cwd=tmp_path).returncode == 0
+    calls = [("read", {"source": "no.md"}), ("read", {"id": "none"})]
+    for answer in agents.ask(calls, "--db", database, cwd=tmp_path)[1:]:
+        assert answer.is_error
+        assert answer.content[0].text.startswith("Error executing tool read: a.db: has no ")
+        assert str(tmp_path) not in answer.content[0].text
+
+
 @contextmanager
 def served_by(chunker: Chunker, corpus: dict[str, str]) -> Iterator[Any]:
     """The tools over an index in memory."""

@@ -235,15 +235,20 @@ def test_the_commands_read_from_a_database(tmp_path: Path) -> None:
     small = ("--max-tokens", "16", "--overlap", "0", "--context", "none", "--extensions", "")
     assert run("index", "guide.md", "--db", "a.db", "-q", *small, cwd=tmp_path).returncode == 0
     assert run("outline", "--db", "a.db", cwd=tmp_path).stdout.startswith(b"guide.md  ")
-    assert run("outline", cwd=tmp_path).returncode == 1
+    assert run("outline", cwd=tmp_path).returncode == 2
     done = run("read", "none.md", "--db", "a.db", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "a.db: has no document 'none.md'" in errors(done.stderr)[0]
     by_name = run("read", "guide.md", "From source", "--db", "a.db", cwd=tmp_path)
     assert by_name.stdout == b"### From source\n\nClone it.\n"
     within = ("search", "clone", "--db", "a.db", "--limit", "1", "--within")
     assert run(*within, "gu*", cwd=tmp_path).stdout.startswith(b"guide.md:15-17  ")
-    assert run(*within, "docs/*", cwd=tmp_path).returncode == 1
+    done = run(*within, "docs/*", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    nearest = "matches no document; the nearest folders are *"
+    assert errors(done.stderr) == [f"chunkast: error: within='docs/*': {nearest}"]
+    assert run("search", "zebra", "--db", "a.db", "--within", "*", cwd=tmp_path).returncode == 1
+    assert run("read", "gone/none.md", cwd=tmp_path).returncode == 2
     # What is not given is as in the index.
     for more, anchor in (([], "use-usage"), (["--extensions", "attributes"], "usage")):
         arguments = ("outline", "guide.md", "--db", "a.db", *more, "--format", "json")

@@ -34,6 +34,8 @@ _LOG = logging.getLogger(__name__)
 _OPERAND: Final = "\0"
 _FAILED: Final = 1
 _USAGE: Final = 2
+# As grep, these commands exit with 1 only if they find nothing, and with 2 after any error.
+_FINDING: Final = ("search", "read", "outline", "quote")
 # As in shells: 128 and the signal's number.
 _INTERRUPTED: Final = 130
 
@@ -68,13 +70,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _code(argv: Sequence[str]) -> int:
+    failed = _USAGE if argv and argv[0] in _FINDING else _FAILED
     try:
         with stoppable():
             return _run(argv)
     except ChunkastError as error:
         print_error(error)
         _LOG.debug("raised at", exc_info=True)
-        return _USAGE if isinstance(error, (UsageError, ConfigError)) else _FAILED
+        return _USAGE if isinstance(error, (UsageError, ConfigError)) else failed
     except BrokenPipeError:
         # The reader has closed the pipe.
         _abandon_stdout()
@@ -90,7 +93,7 @@ def _code(argv: Sequence[str]) -> int:
         _abandon_stdout()
         print_error(getattr(error, "strerror", None) or describe(error))
         _LOG.debug("raised at", exc_info=True)
-        return _FAILED
+        return failed
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
 
@@ -169,7 +172,8 @@ def parser_of(*, every: bool = False) -> _Parser:
     parser = _Parser(
         prog="chunkast",
         description="Chunk Markdown to an exact token budget.",
-        epilog="Exit codes: 0 for success; 1 if some input failed; 2 for wrong usage.",
+        epilog="Exit codes: 0 for success; 1 if some input failed; 2 for wrong usage. "
+        "For search, read, outline and quote: 1 if nothing is found; 2 after any error.",
         allow_abbrev=False,
     )
     add_options(parser, "version debug", {}, every=True)

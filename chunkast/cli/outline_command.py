@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import print_note, print_result
+from chunkast.cli.messages import print_error, print_note, print_result
 from chunkast.cli.shared_options import config_of, config_values, database_of, open_database
 from chunkast.errors import ChunkastError
 from chunkast.files.find import select
@@ -26,7 +26,10 @@ _SHOWN: Final = 3
 
 
 def run(options: Namespace) -> int:
-    """Print the outline of a document, or a list of the documents in the database. Return 0."""
+    """Print the outline of a document, or a list of the documents in the database.
+
+    Return 1 for a database without documents, else 0.
+    """
     if options.file is None:
         return _print_documents(options)
     shown = outline_of(options).down_to(options.depth)
@@ -84,4 +87,6 @@ def _print_documents(options: Namespace) -> int:
         documents = store.outline()
     text = "".join(f"{name}  {tokens:,} tokens\n" for name, tokens in documents.items())
     print_result(options.format, documents, text)
-    return 0
+    if not documents:
+        print_error(f"{store.path}: has no documents")
+    return 0 if documents else 1

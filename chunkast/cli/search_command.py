@@ -10,6 +10,7 @@ from chunkast.cli.embedding_options import query_embedder
 from chunkast.cli.messages import print_error, print_result
 from chunkast.cli.preview import is_terminal, write_hits
 from chunkast.cli.shared_options import config_values, open_database
+from chunkast.errors import UsageError
 from chunkast.files.write import stdout
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
@@ -21,16 +22,20 @@ if TYPE_CHECKING:
 def run(options: Namespace) -> int:
     """Print the chunks that match the query. Return 1 if there are none, else 0."""
     query = " ".join(options.query)
+    if not query.strip():
+        raise UsageError("search: the query is empty")
     with open_database(options) as store:
         hits = store.search(
             query,
             options.budget,
-            vector=query_embedder(options, store)(query) if query.strip() else None,
+            vector=query_embedder(options, store)(query),
             limit=options.limit,
             within=options.within,
             expand=options.expand,
             chunker=options.expand and store.chunker(reading=True, **config_values(options)),
         )
+        if not hits and options.within is not None:
+            store.check_within(options.within)
     result = {
         "query": query,
         "budget": options.budget,

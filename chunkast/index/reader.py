@@ -33,6 +33,8 @@ __all__ = ("Reader",)
 _READING: Final = frozenset(
     ("extensions", "pseudo_headings", "heading_levels", "page_markers", "tools", "protocols")
 )
+# The number of characters of a glob that are compared with folders.
+_MOST_COMPARED: Final = 200
 _COSTS: Final = """SELECT source, (SELECT coalesce(sum(own_token_count), 0) FROM chunks
     WHERE document = documents.number) FROM documents ORDER BY source"""
 
@@ -72,6 +74,17 @@ class Reader:
     def costs(self) -> dict[str, int]:
         """Return a mapping from each document's source to its token count, excluding overlap."""
         return dict(self._connection.execute(_COSTS).fetchall())
+
+    def check_within(self, within: str) -> None:
+        """Raise ``ConfigError`` if no document matches the glob; see :meth:`Store.check_within`."""
+        query = "SELECT source, source GLOB ? FROM documents ORDER BY source"
+        rows = self._connection.execute(query, (without_surrogates(within),)).fetchall()
+        if any(matches for _, matches in rows):
+            return
+        folders = {f"{name.rpartition('/')[0]}/*".lstrip("/") for name, _ in rows}
+        near = get_close_matches(within[:_MOST_COMPARED], sorted(folders), n=3, cutoff=0)
+        nearest = f"; the nearest folders are {', '.join(near)}" if near else ": there are none"
+        raise ConfigError("within", within, f"matches no document{nearest}")
 
     def text(self, source: str) -> str:
         """Return the text of a document.

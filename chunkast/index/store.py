@@ -347,6 +347,11 @@ class Store:
             also = take_best(ranking, budget, limit, selection)
             return list(hits(selection, query, also))
 
+    def check_within(self, within: str) -> None:
+        """Raise ``ConfigError``, which names the nearest folders, if no document matches a glob."""
+        with self._reading() as reader:
+            reader.check_within(within)
+
     def chunker(self, *, reading: bool = False, **options: Any) -> Chunker:
         """Return a chunker with the configuration of the index, such as for :meth:`update`.
 

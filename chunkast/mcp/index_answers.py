@@ -111,10 +111,14 @@ class Answers:
 
         The places of the next ones follow if they fit.
         """
+        if not query.strip():
+            raise ConfigError("query", query, "is empty")
         skip = max(skip, 0)
         vector = self.embed(query)
         search = partial(self.store.search, query, vector=vector, within=within or None)
         found = search(10**9, limit=skip + _HITS)
+        if not found and within:
+            self.store.check_within(within)
         if len(found) <= skip:
             some = "No more places." if found else "Nothing contains a word of the query."
             return f"{some} outline() lists the documents."

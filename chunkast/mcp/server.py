@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from inspect import getdoc
+from pathlib import Path
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -52,7 +53,7 @@ def serve(
     server = _Server("chunkast", instructions=_NEXT, log_level="WARNING")
     for name in _TOOLS:
         server.add_tool(
-            _with_next_call(getattr(answers, name)),
+            _with_next_call(getattr(answers, name), store.path),
             description=getdoc(getattr(answers, name)),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
             structured_output=False,
@@ -60,8 +61,10 @@ def serve(
     server.run("stdio")
 
 
-def _with_next_call(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
-    """Report errors to the agent with useful next calls."""
+def _with_next_call(
+    tool: Callable[..., Awaitable[str]], path: str
+) -> Callable[..., Awaitable[str]]:
+    """Report errors to the agent with useful next calls, without the folder of the index."""
 
     @wraps(tool)
     async def called(*, max_tokens: int, **arguments: object) -> str:
@@ -70,6 +73,7 @@ def _with_next_call(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaita
         try:
             return await tool(max_tokens=max_tokens, **arguments)
         except ChunkastError as error:
-            raise ToolError(printable(f"{str(error)[:_ERROR_LENGTH]}. {_NEXT}")) from error
+            text = str(error).replace(path, Path(path).name)
+            raise ToolError(printable(f"{text[:_ERROR_LENGTH]}. {_NEXT}")) from error
 
     return called
