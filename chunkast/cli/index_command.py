@@ -18,10 +18,11 @@ from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, StoreError, UsageError
 from chunkast.files.database import VARIABLE, is_inside
 from chunkast.files.find import Selection, named_part
+from chunkast.files.freshness import state_of
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile
 from chunkast.sources.parallel import progress_bar
-from chunkast.text.files import read_bytes
+from chunkast.text.source_map import without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -258,6 +259,11 @@ def _update(
     with store.writing(chunker, dry_run=options.dry_run, model=model, on_wait=wait) as run:
         root, selection = first or this.select()
         new = _new_files(run, selection)
+        for name in (
+            *selection.folders,
+            *(f"{name}.gitignore" for name in {"./", *selection.folders}),
+        ):
+            run.files[without_surrogates(name)] = state_of(os.path.join(root.real, name))
         gone = _gone(run, selection, root)
         if not options.replace:
             _check_lost(gone, selection, root, options, this.root or root.real)
@@ -274,15 +280,11 @@ def _update(
 
 def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
     """Return the new, changed and unreadable files; keep the stored documents of all others."""
-    from chunkast.index import text_hash
-
     new: list[InputFile] = []
     for file in selection.files:
-        try:
-            known = run.knows(file.source or "", text_hash(read_bytes(file.path)))
-        except SourceError:
-            known = False  # the file is read again later, and the error is reported then
-        if known:
+        # A file that cannot be read has no hash. It is read again later, and the error is reported.
+        run.files[file.source or ""] = state = state_of(file.path)
+        if run.knows(file.source or "", state[1]):
             run.keep(file.source or "")
         else:
             new.append(file)

@@ -14,5 +14,6 @@ def run(options: Namespace) -> int:
 
     with open_database(options) as store:
         chunker = store.chunker(reading=True, **config_values(options))
-        serve(store, chunker, query_embedder(options, store))
+        stale = dict if options.no_check else store.stale
+        serve(store, chunker, query_embedder(options, store), stale)
     return 0

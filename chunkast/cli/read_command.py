@@ -23,7 +23,8 @@ def run(options: Namespace) -> int:
         raise UsageError("read takes a SECTION or --lines, not both")
     passage = _chunk(options) if options.id is not None else _section(options)
     text = passage.text + ("" if passage.text.endswith("\n") else "\n")
-    print_result(options.format, asdict(passage), text)
+    stale = passage.source in getattr(options, "stale", ())
+    print_result(options.format, {**asdict(passage), "stale": stale}, text)
     if passage.rest and options.format == "text":
         print_note(passage.rest)
     return 0

@@ -11,6 +11,7 @@ from chunkast.cli.messages import print_error, print_result
 from chunkast.cli.preview import is_terminal, write_hits
 from chunkast.cli.shared_options import config_values, open_database
 from chunkast.errors import UsageError
+from chunkast.files.freshness import STALE
 from chunkast.files.write import stdout
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
@@ -58,7 +59,7 @@ def _place(hit: Hit) -> tuple[str, str]:
     header = f"{' > '.join(hit.section)}{f'  #{hit.anchor}' if hit.anchor else ''}"
     if hit.also:
         header += f"  also in {', '.join(map(str, hit.also))}"
-    place = f"{hit.place}{pages_note(hit.pages)}{'  part' if hit.part else ''}"
+    place = f"{hit.place}{pages_note(hit.pages)}{'  part' * hit.part}{f'  {STALE}' * hit.stale}"
     return place, header
 
 

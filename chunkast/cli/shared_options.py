@@ -10,10 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chunkast.cli.messages import print_note
 from chunkast.cli.option_table import FIELDS, field_value
 from chunkast.config import ENDINGS, ChunkConfig
 from chunkast.errors import ConfigError, StoreError, UsageError
 from chunkast.files.database import DATABASE, default_database, why_foreign
+from chunkast.files.freshness import stale_note
 
 if TYPE_CHECKING:
     from chunkast.index import Store
@@ -47,10 +49,18 @@ def _is_sqlite(path: str) -> bool:
 
 
 def open_database(options: argparse.Namespace) -> Store:
-    """Open the database to read it."""
+    """Open the database to read it, and print a note if documents are not up to date.
+
+    ``options.stale`` becomes the result of :meth:`Store.stale`, or an empty dict with
+    ``--no-check``.
+    """
     from chunkast.index import Store
 
-    return Store(database_of(options), read_only=True)
+    store = Store(database_of(options), read_only=True)
+    options.stale = {} if options.no_check else store.stale()
+    if options.stale:
+        print_note(stale_note(options.stale, store.path))
+    return store
 
 
 def config_of(options: argparse.Namespace) -> ChunkConfig:

@@ -79,12 +79,14 @@ class Selection:
     """The files that were found, sorted by source and without duplicates.
 
     ``problems`` has an error for each argument that does not lead to a file, and for each folder
-    that cannot be read. ``skipped`` has the paths that were skipped, by reason.
+    that cannot be read. ``skipped`` has the paths that were skipped, by reason. ``folders`` has the
+    names of the folders that were searched, each with a slash at its end ("./" for the root).
     """
 
     files: list[InputFile] = field(default_factory=list)
     problems: list[SourceError] = field(default_factory=list)
     skipped: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    folders: set[str] = field(default_factory=set)
 
     def note(self) -> str:
         """Return a one-line note of the skipped paths, or an empty string if there are none."""
@@ -189,6 +191,7 @@ class _Finder:
             entered.add(real)
             inside = PurePath(folder).relative_to(top)
             within = f"{self.root.name(folder)}/".lstrip("/")
+            self.selection.folders.add(within or "./")
             # Without "**", a pattern leads to a certain depth, and to the folders that it matches.
             above = not parts or "**" in parts or len(inside.parts) + 1 < len(parts)
             folders[:] = [

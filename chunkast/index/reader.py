@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.config import COUNTERS, ChunkConfig
 from chunkast.errors import ConfigError, StoreError
 from chunkast.files.database import index_command
+from chunkast.files.freshness import differences
 from chunkast.index.checks import DIGEST, text_hash
 from chunkast.index.connection import DamageError
 from chunkast.index.nearest import Matrix
@@ -35,6 +37,12 @@ _READING: Final = frozenset(
 )
 # The number of characters of a glob that are compared with folders.
 _MOST_COMPARED: Final = 200
+_SOURCES: Final = "SELECT source FROM documents"
+# The least number of seconds between two comparisons with the files.
+_PAUSE_S: Final = 1.0
+# A document is compared as it is stored: a later run may have been unable to read its file.
+_FILES: Final = """SELECT name, stamp, coalesce(text_hash, hash) FROM files
+    LEFT JOIN documents ON source = name"""
 _COSTS: Final = """SELECT source, (SELECT coalesce(sum(own_token_count), 0) FROM chunks
     WHERE document = documents.number) FROM documents ORDER BY source"""
 
@@ -53,6 +61,8 @@ class Reader:
             completing = index_command(path, "PATHS")
             raise StoreError(path, f"no run has completed it; {completing} completes it")
         self.model = self.settings.get(MODEL, "")
+        self.last_stale: dict[str, str] = {}
+        self._next_check = 0.0
         # The last outline.
         self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
 
@@ -74,6 +84,19 @@ class Reader:
     def costs(self) -> dict[str, int]:
         """Return a mapping from each document's source to its token count, excluding overlap."""
         return dict(self._connection.execute(_COSTS).fetchall())
+
+    def stale(self) -> dict[str, str]:
+        """Return the documents that differ from their files; see :meth:`Store.stale`."""
+        if time.monotonic() >= self._next_check:
+            self.last_stale = differences(self.settings, *self._files)
+            self._next_check = time.monotonic() + _PAUSE_S
+        return self.last_stale
+
+    @cached_property
+    def _files(self) -> tuple[dict[str, tuple[str, str]], frozenset[str]]:
+        """The stamps and hashes of all files and folders, and the sources of all documents."""
+        known = {name: (stamp, data) for name, stamp, data in self._connection.execute(_FILES)}
+        return known, frozenset(name for (name,) in self._connection.execute(_SOURCES))
 
     def check_within(self, within: str) -> None:
         """Raise ``ConfigError`` if no document matches the glob; see :meth:`Store.check_within`."""

@@ -76,6 +76,8 @@ _SCHEMA: Final = (
             chunks.text, substr(documents.text, start_index + 1, end_index - start_index)
         )
         FROM chunks JOIN documents ON documents.number = chunks.document""",  # noqa: S608
+    # What the last run found of its files and folders: see ``freshness``.
+    "CREATE TABLE files (name TEXT PRIMARY KEY, stamp TEXT NOT NULL, hash TEXT NOT NULL)",
     """CREATE TABLE text_vectors (
         model TEXT NOT NULL,
         embed_hash TEXT NOT NULL,
@@ -87,7 +89,9 @@ _SCHEMA: Final = (
 _STATE: Final = """SELECT (SELECT count(*) FROM sqlite_schema), application_id, user_version
     FROM pragma_application_id, pragma_user_version"""
 # The tables of the schema, and one of version 8; chunks before the documents that they refer to.
-_TABLES: Final = ("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks")
+_TABLES: Final = (
+    *("search", "chunks", "documents", "settings", "text_vectors", "vector_blocks", "files"),
+)
 # The tables in which FTS5 stores its index.
 _WORDS_TABLES: Final = ("search_data", "search_idx", "search_docsize", "search_config")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from sys import maxsize
@@ -59,6 +59,7 @@ class Hit:
     also: the places of the hit's copies, which are no hits of their own: matches of equal text, and
         of the same section in another version of the document (the same heading path and first
         sentence, and a path that differs in one part such as "v1", "2.0" or "latest").
+    stale: true if the file differed from the document when :meth:`Store.stale` last compared them.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Hit:
     anchor: str = ""
     part: bool = False
     also: tuple[Place, ...] = ()
+    stale: bool = False
 
     @property
     def place(self) -> str:
@@ -214,8 +216,13 @@ def take_best(
     return also
 
 
-def hits(selection: Selection, query: str, also: Mapping[str, Sequence[Place]]) -> Iterator[Hit]:
-    """Yield a hit for each chunk that was taken; ``also`` has the places of copies by its id."""
+def hits(
+    selection: Selection, query: str, also: Mapping[str, Sequence[Place]], stale: Collection[str]
+) -> Iterator[Hit]:
+    """Yield a hit for each chunk that was taken.
+
+    ``also`` has the places of copies by its id, and ``stale`` the documents that are not up to date.
+    """
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk
         start, _ = best_section(query, chunk, (passage.start_index, passage.end_index))
@@ -235,4 +242,5 @@ def hits(selection: Selection, query: str, also: Mapping[str, Sequence[Place]]) 
             anchor=chunk.anchor_at(start),
             part=part,
             also=tuple(also.get(chunk.id, ())),
+            stale=(chunk.source or "").partition("#cell")[0] in stale,
         )

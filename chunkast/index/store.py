@@ -345,7 +345,16 @@ class Store:
                 nearest = reader.matrix.nearest(self._connection, vector, within)
                 ranking = fused([ranking, nearest])
             also = take_best(ranking, budget, limit, selection)
-            return list(hits(selection, query, also))
+            return list(hits(selection, query, also, reader.last_stale))
+
+    def stale(self) -> dict[str, str]:
+        """Return "changed", "new" or "gone" by the source of each document that is not up to date.
+
+        The files that ``chunkast index`` has read are compared with what the index remembers of
+        them, at most once a second. Documents of :meth:`update` were no files, and are not included.
+        """
+        with self._reading() as reader:
+            return reader.stale()
 
     def check_within(self, within: str) -> None:
         """Raise ``ConfigError``, which names the nearest folders, if no document matches a glob."""

@@ -172,7 +172,8 @@ def _options_of(chunker: Chunker) -> dict[str, Any]:
 class Writing:
     """An open transaction that changes an index: see :meth:`Store.writing`.
 
-    ``settings`` are the settings that :meth:`finish` stores, by name.
+    ``settings`` are the settings that :meth:`finish` stores, by name. So are ``files``, the stamps
+    and hashes of the files and folders of the run, if it read any: see ``freshness``.
     """
 
     def __init__(
@@ -198,6 +199,7 @@ class Writing:
             self.settings["options"] = json.dumps(_options_of(chunker), sort_keys=True)
             self._fingerprint = fingerprint(chunker.config, encoding)
         self.report = IndexReport()
+        self.files: dict[str, tuple[str, str]] = {}
         self._counted: set[str] = set()
         self._saved = {document.source: document for document in saved}
         for document in self._saved.values():
@@ -269,6 +271,16 @@ class Writing:
         if settings != self._before:
             put_setting = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
             self._connection.executemany(put_setting, settings.items())
+        # The stamp of a document whose file could not be read proves nothing.
+        unread = self._stored.keys() - self._counted
+        rows = "SELECT name, stamp, hash FROM files ORDER BY name"
+        stored = self._connection.execute(rows).fetchall()
+        kept = {name: (stamp, data) for name, stamp, data in stored if name in unread}
+        states = sorted((kept | self.files).items())
+        files = [(name, stamp * (name not in unread), data) for name, (stamp, data) in states]
+        if self.files and files != stored:
+            self._connection.execute("DELETE FROM files")
+            self._connection.executemany("INSERT INTO files VALUES (?, ?, ?)", files)
         report = self.report
         report.unchanged = self._chunks_before - len(report.changed) - len(report.removed)
         report.digest = settings[DIGEST]
@@ -290,6 +302,7 @@ class Writing:
     def _clear(self, source: str, current: Sequence[Chunk]) -> None:
         """Delete the stored chunks of a document, which the ``current`` chunks will replace."""
         execute = self._connection.execute
+        execute("DELETE FROM files WHERE name = ?", (source,))
         if self._vectors is None:
             # If several chunks have the same vector, the first one is used.
             pairs = execute("SELECT embed_hash, id FROM chunks ORDER BY number DESC")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from chunkast.errors import ConfigError
+from chunkast.files.freshness import STALE
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, escaped, printable, section_path
 from chunkast.output.text import section_line
 from chunkast.reading.passages import most_fitting
@@ -49,14 +50,16 @@ MaxTokens = Annotated[int, Field(description="the limit of the answer")]
 class Answers:
     """The answers from an index.
 
-    ``chunker`` counts tokens and parses documents; ``embed`` returns the vector of a query or None.
+    ``chunker`` counts tokens and parses documents; ``embed`` returns the vector of a query or None,
+    and ``stale`` the documents that are not up to date.
     """
 
     store: Store
     chunker: Chunker
     embed: Callable[[str], list[float] | None] = lambda _query: None
+    stale: Callable[[], Mapping[str, str]] = dict
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str) -> int:
         return self.chunker.counter.count(text)
 
     async def outline(
@@ -91,7 +94,7 @@ class Answers:
             inner, slash, _ = name[start:].partition("/")
             folders[f"{name[:start]}{inner}{slash}"].append(tokens)
         whole = "\n".join(f"{printable(name)}  {tokens:,} tokens" for name, tokens in costs.items())
-        if self._count(whole) <= most:
+        if self.count(whole) <= most:
             return whole
         lines = [
             f"{printable(name)}  {f'{len(group):,} documents  ' * name.endswith('/')}"
@@ -135,10 +138,10 @@ class Answers:
         places = [_place(found[rank]) for rank in ranks]
         if not passages:
             return self._first(places, max_tokens, _MORE_PLACES, ranks=ranks)
-        room = min(max_tokens - self._count(f"{answer}\n\n"), max_tokens // _PLACES_SHARE)
+        room = min(max_tokens - self.count(f"{answer}\n\n"), max_tokens // _PLACES_SHARE)
         more = self._first(places, room, _MORE_PLACES, ranks=ranks)
         whole = f"{answer}\n\n{more}"
-        return whole if more and self._count(whole) <= max_tokens else answer
+        return whole if more and self.count(whole) <= max_tokens else answer
 
     def _passages(self, search: Callable[[int], list[Hit]], most: int) -> list[Hit]:
         """Return the best hits that have at most ``most`` tokens together, as they are shown.
@@ -147,7 +150,7 @@ class Answers:
         """
 
         def tokens(hits: Sequence[Hit]) -> int:
-            return self._count("\n\n".join(map(_passage, hits)))
+            return self.count("\n\n".join(map(_passage, hits)))
 
         budget, hits = most, []
         for _ in range(_ATTEMPTS):
@@ -189,7 +192,7 @@ class Answers:
         else:
             found = outline.read(section or None)
         numbered = [text[one:two].rstrip("\r\n") for one, two in pairwise(line_starts(text))]
-        pages = Pages(source, section_path(found.section), numbered, self._count, max_tokens)
+        pages = Pages(source, section_path(found.section), numbered, self.count, max_tokens)
         stop = min(found.last_line or 1, len(numbered))
         answer, last = pages.page(found.start_line, stop)
         # The line numbers may take more tokens than the text; the match comes before other text.
@@ -204,10 +207,12 @@ class Answers:
         skip: Annotated[int, Field(description="list the places after this many")] = 0,
     ) -> str:
         """Verify that a text is in the documents: list every place where it occurs."""
+        stale = self.stale()
         places = [
             printable(
                 f"{at.source}:{at.start_line}-{at.end_line}  {section_path(at.section)}"
                 f"{'' if at.verbatim else '  (not verbatim)'}"
+                f"{f'  {STALE}' * ((at.source or '').partition('#cell')[0] in stale)}"
             )
             for at in self.store.quote(text)
         ]
@@ -233,7 +238,7 @@ class Answers:
             )
 
         counts = range(1, len(lines) + 1)
-        return shown(most_fitting(counts, lambda count: self._count(shown(count)), most))
+        return shown(most_fitting(counts, lambda count: self.count(shown(count)), most))
 
 
 def _passage(hit: Hit) -> str:
@@ -249,5 +254,5 @@ def _place(hit: Hit) -> str:
 def _head_of(hit: Hit, note: str) -> str:
     more = f" and {len(hit.also) - 1:,} more" if len(hit.also) > 1 else ""
     also = f"also in {hit.also[0]}{more}" if hit.also else ""
-    names = hit.place, section_path(hit.section), also, note, f"id={hit.id}"
+    names = hit.place, section_path(hit.section), also, STALE * hit.stale, note, f"id={hit.id}"
     return printable("  ".join(filter(None, names)))

@@ -13,12 +13,14 @@ from mcp.types import Tool, ToolAnnotations
 
 from chunkast.chunker import Chunker
 from chunkast.errors import ChunkastError
+from chunkast.files.freshness import stale_note
 from chunkast.index import Store
 from chunkast.mcp.document_pages import printable
 from chunkast.mcp.index_answers import Answers
 
 __all__ = ("serve",)
 
+_Tool = Callable[..., Awaitable[str]]
 _TOOLS = ("outline", "search", "read", "quote")
 # The smallest limit of an answer.
 _LEAST = 100
@@ -44,16 +46,18 @@ def serve(
     store: Store,
     chunker: Chunker,
     embed: Callable[[str], list[float] | None] = lambda _query: None,
+    stale: Callable[[], dict[str, str]] = dict,
 ) -> None:
     """Serve an index over stdio until the client closes it; ``chunker`` counts and parses.
 
-    ``embed`` returns the vector of a query, or ``None`` to search by words alone.
+    ``embed`` returns the vector of a query, or ``None`` to search by words alone. ``stale`` returns
+    the documents that are not up to date: see :meth:`Store.stale`.
     """
-    answers = Answers(store, chunker, embed)
+    answers = Answers(store, chunker, embed, stale)
     server = _Server("chunkast", instructions=_NEXT, log_level="WARNING")
     for name in _TOOLS:
         server.add_tool(
-            _with_next_call(getattr(answers, name), store.path),
+            _with_notes(getattr(answers, name), answers),
             description=getdoc(getattr(answers, name)),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
             structured_output=False,
@@ -61,19 +65,25 @@ def serve(
     server.run("stdio")
 
 
-def _with_next_call(
-    tool: Callable[..., Awaitable[str]], path: str
-) -> Callable[..., Awaitable[str]]:
-    """Report errors to the agent with useful next calls, without the folder of the index."""
+def _with_notes(tool: _Tool, answers: Answers) -> _Tool:
+    """Begin answers with a note if documents are not up to date, and report errors with next calls.
+
+    Neither names the folder of the index.
+    """
+    path, name = answers.store.path, Path(answers.store.path).name
 
     @wraps(tool)
     async def called(*, max_tokens: int, **arguments: object) -> str:
         if max_tokens < _LEAST:
             raise ToolError(f"max_tokens={max_tokens} is too few; {_LEAST} are enough.")
         try:
-            return await tool(max_tokens=max_tokens, **arguments)
+            stale = answers.stale()
+            note = f"note: {printable(stale_note(stale, name))}\n" if stale else ""
+            room = max(max_tokens - answers.count(note), _LEAST)
+            answer = f"{note}{await tool(max_tokens=room, **arguments)}"
+            return answer if answers.count(answer) <= max_tokens else answer[len(note) :]
         except ChunkastError as error:
-            text = str(error).replace(path, Path(path).name)
+            text = str(error).replace(path, name)
             raise ToolError(printable(f"{text[:_ERROR_LENGTH]}. {_NEXT}")) from error
 
     return called

@@ -18,9 +18,9 @@ _shtab_chunkast_commands() {
     index:'Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted ones are removed. The database remembers the paths and options; without PATHS, the last run is repeated, from any folder. All changes are stored together at the end; an interrupted run leaves the database unchanged. A database with damaged rows, or of an older version, is rebuilt. With --embed-url, texts without a vector are embedded once all chunks are stored, in batches that are stored one by one. Prints the changes, how many texts need embedding, and how many chunks reuse the vector of another; with --format json also the digest.'
     mcp:'Serve a database of '"'"'chunkast index'"'"' over stdio by the Model Context Protocol, with four read-only tools: outline, search, read and quote. Needs pip install '"'"'chunkast[mcp]'"'"'. A client starts it; the manual shows the configuration.'
     outline:'Print one line for each section of a document: its title, its lines, and its tokens with subsections. '"'"'chunkast read'"'"' prints a section.'
-    quote:'Print every place of a quote: its path and lines, the characters it covers there, the ids of the chunks that contain all of it, and the heading path of the section in which it begins. White space, markup and typographic marks may differ, and '"'"'...'"'"' may leave out text; places that differ in more than white space are marked. Exits with 1 if the quote is not found.'
+    quote:'Print every place of a quote: its path and lines, the characters it covers there, the ids of the chunks that contain all of it, and the heading path of the section in which it begins. White space, markup and typographic marks may differ, and '"'"'...'"'"' may leave out text; places that differ in more than white space are marked. Exits with 1 if the quote is not found, and with 2 after an error.'
     read:'Print a section of a document with its subsections, or some lines; without either, the whole document. With --id print a chunk of a database, expanded to --max-tokens. A text over --max-tokens ends at its best boundary; a note on stderr has the line where it continues.'
-    search:'Print the chunks that match a query best, ranked by BM25, until the token budget is full. Of a chunk that exceeds the rest of the budget, the part around the best match is printed. Any of the query'"'"'s words may match. Each chunk follows a line with its path, lines, tokens, and the heading path and anchor of the section that matches best. With --embed-url, chunks with similar vectors are found too. Exits with 1 if nothing is found.'
+    search:'Print the chunks that match a query best, ranked by BM25, until the token budget is full. Of a chunk that exceeds the rest of the budget, the part around the best match is printed. Any of the query'"'"'s words may match. Each chunk follows a line with its path, lines, tokens, and the heading path and anchor of the section that matches best. With --embed-url, chunks with similar vectors are found too. Exits with 1 if nothing is found, and with 2 after an error.'
     snapshot:'Write a lock: JSON Lines with the configuration, and for each chunk its headings, id, tokens, kinds, text and the cut before it. '"'"'chunkast check'"'"' compares the documents with it.'
     stats:'Describe the chunks of documents, to choose a budget: how many there are, their sizes, and how full they are. With --budgets, compare budgets; with --questions, also how much of the answers to your questions the first hits of a search contain.'
     sync:'Write the chunks of a database and their vectors to a vector store, update what has changed, and delete what chunkast wrote there and the database no longer has. Nothing is embedded: '"'"'chunkast index --embed-url URL'"'"' fills the vectors of the database.'
@@ -205,6 +205,7 @@ _shtab_chunkast_index_defaults_added=0
 
 _shtab_chunkast_mcp_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--no-check[do not compare the documents in the database with their files]"
   "--embed-url[embed texts with this server, which offers POST \/embeddings as OpenAI\'s does\: http\:\/\/127.0.0.1\:8080\/v1 (default\: the environment variable CHUNKAST_EMBED_URL)]:URL:"
   "--embed-key-env[the environment variable with the key of that server]:VARIABLE:"
   "--encoding[tiktoken encoding that counts, or the path of a tokenizer.json or its folder (default cl100k_base)]:E:_files"
@@ -221,6 +222,7 @@ _shtab_chunkast_mcp_defaults_added=0
 
 _shtab_chunkast_outline_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--no-check[do not compare the documents in the database with their files]"
   "--depth[omit sections below this level]:N:"
   "--format[output format (default text)]:format:(text json)"
   "--encoding[tiktoken encoding that counts, or the path of a tokenizer.json or its folder (default cl100k_base)]:E:_files"
@@ -238,6 +240,7 @@ _shtab_chunkast_outline_defaults_added=0
 
 _shtab_chunkast_quote_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--no-check[do not compare the documents in the database with their files]"
   "--strict[let only white space differ]"
   "--format[output format (default text)]:format:(text json)"
   {-q,--quiet}"[errors only\: no notes, no summary, no progress]"
@@ -252,6 +255,7 @@ _shtab_chunkast_quote_defaults_added=0
 
 _shtab_chunkast_read_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--no-check[do not compare the documents in the database with their files]"
   "--lines[read these lines, counted from 1]:A-B:"
   "--id[read the chunk of the database with this id]:ID:"
   "--max-tokens[the maximum number of tokens to print (default\: no limit)]:N:"
@@ -272,6 +276,7 @@ _shtab_chunkast_read_defaults_added=0
 
 _shtab_chunkast_search_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--no-check[do not compare the documents in the database with their files]"
   "--budget[the maximum number of tokens in all texts together (default 2000)]:N:"
   "--limit[the maximum number of chunks]:N:"
   "--within[search only documents whose source matches\: \'docs\/\*\']:GLOB:"
@@ -362,6 +367,7 @@ _shtab_chunkast_stats_defaults_added=0
 
 _shtab_chunkast_sync_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--no-check[do not compare the documents in the database with their files]"
   "--to[the store\: qdrant\:FOLDER\#COLLECTION, qdrant\:http\:\/\/HOST\:PORT\#COLLECTION, lance\:FOLDER\#TABLE, chroma\:FOLDER\#COLLECTION or pgvector\:postgresql\:\/\/HOST\/DATABASE\#TABLE]:STORE:"
   "--dry-run[print the changes without making them]"
   "--format[output format (default text)]:format:(text json)"
