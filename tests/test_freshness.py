@@ -203,6 +203,50 @@ def _after_an_update(folder: Path) -> bytes:
     return run("search", "zebras", cwd=folder).stderr
 
 
+def test_refresh_updates_before_the_answer(tmp_path: Path) -> None:
+    indexed(tmp_path, "docs", "--max-tokens", "99")
+    write(tmp_path, {"docs/a.md": "# Zebras\n\nRun.\n", "docs/n.md": "# New\n\nZebras.\n"})
+    (tmp_path / "docs" / "in" / "b.md").unlink()
+    done = run("search", "zebras", "--refresh", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"docs/a.md:1-3  " in done.stdout
+    assert b"docs/n.md:1-3  " in done.stdout
+    with Store(str(tmp_path / ".chunkast.db"), read_only=True) as store:
+        assert sorted(store.outline()) == ["docs/a.md", "docs/n.md"]
+        assert store.chunker().config.max_tokens == 99
+    (tmp_path / "docs" / "a.md").write_text("# Lynx\n\nWalk.\n")
+    assert run("read", "docs/a.md", "--db", ".chunkast.db", "--refresh", cwd=tmp_path).stdout == (
+        b"# Lynx\n\nWalk.\n"
+    )
+    # A file that cannot be read.
+    (tmp_path / "docs" / "a.md").write_bytes(b"\xff")
+    done = run("search", "lynx", "--refresh", cwd=tmp_path)
+    assert done.returncode == 0
+    assert b"not UTF-8" in done.stderr or b"invalid" in done.stderr
+    assert b"1 document has changed" in done.stderr
+
+
+def test_refresh_does_not_wait_for_another_run(tmp_path: Path) -> None:
+    indexed(tmp_path)
+    (tmp_path / "docs" / "a.md").write_text("# Zebras\n")
+    with Store(str(tmp_path / ".chunkast.db")) as store, store.writing(Chunker()):
+        done = run("search", "lions", "--refresh", cwd=tmp_path)
+    assert (done.returncode, b"docs/a.md:1-3  (file has changed)" in done.stdout) == (0, True)
+    first, second = done.stderr.decode().splitlines()
+    assert first == "chunkast: note: not updated: .chunkast.db: another run is writing to it"
+    assert second.startswith("chunkast: note: 1 document has changed ")
+
+
+def test_a_server_refreshes_before_an_answer(tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    indexed(tmp_path)
+    (tmp_path / "docs" / "a.md").write_text("# Zebras\n\nRun.\n")
+    calls: list[agents.Call] = [("search", {"query": "zebras"}), ("outline", {})]
+    database = tmp_path / ".chunkast.db"
+    found, _ = agents.ask(calls, "--db", database, "--refresh", cwd=tmp_path)[1:]
+    assert found.content[0].text.startswith("docs/a.md:1-3  Zebras  id=")
+
+
 def test_agents_are_told(tmp_path: Path) -> None:
     pytest.importorskip("mcp")
     indexed(tmp_path)

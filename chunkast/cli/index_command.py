@@ -10,12 +10,19 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.cli.embedding_options import server_of
-from chunkast.cli.messages import counted, print_error, print_message, print_note, print_result
+from chunkast.cli.messages import (
+    counted,
+    messages,
+    print_error,
+    print_message,
+    print_note,
+    print_result,
+)
 from chunkast.cli.option_table import COMMANDS
 from chunkast.cli.shared_options import config_values, database_of
 from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
-from chunkast.errors import SourceError, StoreError, UsageError
+from chunkast.errors import ChunkastError, SourceError, StoreError, UsageError
 from chunkast.files.database import VARIABLE, is_inside
 from chunkast.files.find import Selection, named_part
 from chunkast.files.freshness import state_of
@@ -51,6 +58,7 @@ class _Run:
     root: the folder that sources were relative to, or ``None``.
     config: the configuration of the last run, as options, or ``None`` if there was none.
     server: the server that embeds texts, or ``None``.
+    patient: wait for another run that is writing; if false, raise ``StoreError``.
     """
 
     options: Namespace
@@ -59,6 +67,7 @@ class _Run:
     root: str | None = None
     config: dict[str, Any] | None = None
     server: EmbeddingServer | None = None
+    patient: bool = True
 
     def recall(self, settings: Mapping[str, str]) -> None:
         """Use the settings of a database for whatever the command does not give."""
@@ -189,6 +198,28 @@ def run(options: Namespace) -> int:
     return this.tally.exit_code if embedded else 1
 
 
+def refresh(options: Namespace, path: str) -> bool:
+    """Update the database at ``path`` with the options that it remembers, for another command.
+
+    Vectors are made only if ``options`` or the environment name a server. If the database cannot be
+    updated now, prints a note, and returns false.
+    """
+    from chunkast.cli.main import parser_of
+    from chunkast.index import Store
+
+    own = vars(parser_of().commands["index"].parse_args(["-q", "--db", path]))
+    server = {name: getattr(options, name, None) for name in ("embed_url", "embed_key_env")}
+    found = options.db is None and not os.environ.get(VARIABLE)
+    this = _Run(Namespace(**{**own, **server}), found, patient=False)
+    try:
+        with messages(quiet=True), Store(path) as store:
+            this.recall(store.remembered())
+            return _embed(store, this, _update(store, this, None)[0])
+    except ChunkastError as error:
+        print_note(f"not updated: {error}")
+    return False
+
+
 def _embed(store: Store, this: _Run, report: IndexReport) -> bool:
     """Embed the texts without a vector, and delete unused vectors if that is wanted.
 
@@ -253,6 +284,8 @@ def _update(
     options, chunker = this.options, this.chunker()
 
     def wait() -> None:
+        if not this.patient:
+            raise StoreError(options.db, "another run is writing to it")
         print_note(f"{options.db}: waiting for another run that writes to it")
 
     model = options.embed_model

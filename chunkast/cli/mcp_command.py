@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 
 from chunkast.cli.embedding_options import query_embedder
-from chunkast.cli.shared_options import config_values, open_database
+from chunkast.cli.shared_options import config_values, open_database, stale_documents
 
 
 def run(options: Namespace) -> int:
@@ -14,6 +15,6 @@ def run(options: Namespace) -> int:
 
     with open_database(options) as store:
         chunker = store.chunker(reading=True, **config_values(options))
-        stale = dict if options.no_check else store.stale
+        stale = partial(stale_documents, options, store)
         serve(store, chunker, query_embedder(options, store), stale)
     return 0

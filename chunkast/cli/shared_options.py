@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from chunkast.index import Store
     from chunkast.toolcalls import Tool
 
-__all__ = ("config_of", "config_values", "database_of", "load_tools", "open_database", "set_values")
+__all__ = (
+    "config_of",
+    "config_values",
+    "database_of",
+    "load_tools",
+    "open_database",
+    "set_values",
+    "stale_documents",
+)
 
 
 def database_of(options: argparse.Namespace) -> str:
@@ -57,10 +65,25 @@ def open_database(options: argparse.Namespace) -> Store:
     from chunkast.index import Store
 
     store = Store(database_of(options), read_only=True)
-    options.stale = {} if options.no_check else store.stale()
+    options.stale = stale_documents(options, store)
     if options.stale:
         print_note(stale_note(options.stale, store.path))
     return store
+
+
+def stale_documents(options: argparse.Namespace, store: Store) -> dict[str, str]:
+    """Return the documents that are not up to date, after an update if ``--refresh`` is given."""
+    if options.no_check and not options.refresh:
+        return {}
+    stale = store.stale()
+    # What an update has left, such as an unreadable file, needs no other update.
+    if options.refresh and stale and stale != getattr(options, "left", None):
+        from chunkast.cli.index_command import refresh
+
+        updated = refresh(options, store.path)
+        stale = store.stale()
+        options.left = stale if updated else None
+    return stale
 
 
 def config_of(options: argparse.Namespace) -> ChunkConfig:

@@ -205,6 +205,7 @@ _shtab_chunkast_index_defaults_added=0
 
 _shtab_chunkast_mcp_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--embed-url[embed texts with this server, which offers POST \/embeddings as OpenAI\'s does\: http\:\/\/127.0.0.1\:8080\/v1 (default\: the environment variable CHUNKAST_EMBED_URL)]:URL:"
   "--embed-key-env[the environment variable with the key of that server]:VARIABLE:"
@@ -222,6 +223,7 @@ _shtab_chunkast_mcp_defaults_added=0
 
 _shtab_chunkast_outline_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--depth[omit sections below this level]:N:"
   "--format[output format (default text)]:format:(text json)"
@@ -240,6 +242,7 @@ _shtab_chunkast_outline_defaults_added=0
 
 _shtab_chunkast_quote_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--strict[let only white space differ]"
   "--format[output format (default text)]:format:(text json)"
@@ -255,6 +258,7 @@ _shtab_chunkast_quote_defaults_added=0
 
 _shtab_chunkast_read_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--lines[read these lines, counted from 1]:A-B:"
   "--id[read the chunk of the database with this id]:ID:"
@@ -276,6 +280,7 @@ _shtab_chunkast_read_defaults_added=0
 
 _shtab_chunkast_search_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--budget[the maximum number of tokens in all texts together (default 2000)]:N:"
   "--limit[the maximum number of chunks]:N:"
@@ -367,6 +372,7 @@ _shtab_chunkast_stats_defaults_added=0
 
 _shtab_chunkast_sync_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--to[the store\: qdrant\:FOLDER\#COLLECTION, qdrant\:http\:\/\/HOST\:PORT\#COLLECTION, lance\:FOLDER\#TABLE, chroma\:FOLDER\#COLLECTION or pgvector\:postgresql\:\/\/HOST\/DATABASE\#TABLE]:STORE:"
   "--dry-run[print the changes without making them]"
