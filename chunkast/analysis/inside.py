@@ -48,7 +48,7 @@ class InlineText:
     _spans: Sequence[InlineSpan]
 
     def outermost(self, fits: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
-        """Yield the span of each link, code span and so on that fits, but of none inside another."""
+        """Yield the spans of the outermost links, code spans and so on that fit."""
         source = self._prose.source
         spans = [(span, 0) for span in reversed(self._spans)]
         while spans:

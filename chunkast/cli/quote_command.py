@@ -11,6 +11,7 @@ from chunkast.cli.shared_options import open_database
 from chunkast.errors import UsageError
 from chunkast.files.freshness import STALE
 from chunkast.files.read import read_pieces
+from chunkast.sources.documents import document_of
 from chunkast.text.pages import pages_note
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def run(options: Namespace) -> int:
         raise UsageError("quote: the text is blank")
     with open_database(options) as store:
         places = store.quote(quote, strict=options.strict)
-    stale = [(at.source or "").partition("#cell")[0] in options.stale for at in places]
+    stale = [document_of(at.source) in options.stale for at in places]
     found = [{**asdict(at), "stale": changed} for at, changed in zip(places, stale, strict=True)]
     print_result(options.format, found, "".join(map(_line, places, stale)))
     if not places:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from chunkast.analysis import Structure, anchors_by_run
-from chunkast.cutting.costs import Costs
+from chunkast.cutting.costs import JOINED, Costs
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Piece
 from chunkast.identity import PartCounts, next_chunk_id
@@ -18,9 +18,6 @@ from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
 
 __all__ = ("assemble",)
-
-# The token count of a joined context and text differs from the sum of theirs by less than this.
-_JOINED = 8
 
 _START = attrgetter("start")
 _MutableChunk: Final = mutable_type(Chunk)
@@ -109,7 +106,7 @@ def _embedded(
         for before in context.before(start, own):
             if not before and (inside or not closing):
                 break  # the text alone has been counted
-            if tokens + costs.count(before) > costs.budget + _JOINED:
+            if tokens + costs.count(before) > costs.budget + JOINED:
                 continue
             if closing or not verbatim:
                 count = costs.count_once(before + body + closing)

@@ -16,12 +16,12 @@ from chunkast.text.opaque import OpaqueRun, opaque_runs
 from chunkast.text.spans import SpanSet, trim_span
 from chunkast.tokens import NOT_EXACT, Remembered, TokenCounter, index_of
 
-__all__ = ("Costs",)
+__all__ = ("JOINED", "Costs")
 
 # The number of contexts, and of spans, whose counts are remembered.
 _REMEMBERED: Final = 512
 # The token count of two joined texts differs from the sum of theirs by less than this.
-_JOINED: Final = 8
+JOINED: Final = 8
 
 
 class Costs:
@@ -79,7 +79,7 @@ class Costs:
         return [run for run in runs if not self._index.is_within(run.start, run.end, self.budget)]
 
     def _kept_runs(self, structure: Structure) -> Iterator[OpaqueRun]:
-        """Yield the runs to keep whole: those whose placeholder fits. None has text of two leaves."""
+        """Yield the runs to keep whole: those whose placeholder fits. Each is inside one leaf."""
         for leaf in structure.leaves:
             if not self._index.is_within(leaf.start, leaf.end, self.budget):
                 for run in self.opaque_runs(leaf.start, leaf.end):
@@ -101,7 +101,7 @@ class Costs:
         return self._index.count(start, end)
 
     def shown_tokens(self, start: int, end: int) -> int:
-        """Return about the token count of ``text[start:end]`` with placeholders for what is kept."""
+        """Return the approximate token count of ``text[start:end]`` with placeholders for kept data."""
         first, last = self._shown.inside(start, end)
         return self.tokens(start, end) - self._saved[last] + self._saved[first]
 
@@ -114,7 +114,7 @@ class Costs:
         first, last = self._shown.inside(*span)
         if first == last:
             return self._index.is_within(*span, room)
-        far = self.shown_tokens(*span) > room + _JOINED * (last - first + 1)
+        far = self.shown_tokens(*span) > room + JOINED * (last - first + 1)
         return not far and self.count(self._shown.body(*span) or "") <= room
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:

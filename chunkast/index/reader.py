@@ -22,6 +22,7 @@ from chunkast.index.rows import read_rows
 from chunkast.index.search import Parts
 from chunkast.index.stored_vectors import MODEL, size_of
 from chunkast.model import Chunk
+from chunkast.sources.documents import document_of
 from chunkast.sources.jupyter import is_notebook
 from chunkast.text.source_map import encode, without_surrogates
 
@@ -153,7 +154,7 @@ class Reader:
 
     def outline_if_any(self, source: str, chunker: Chunker | None) -> Outline | None:
         """Return the outline of a document, or ``None`` if its text cannot be read."""
-        if is_notebook(source.partition("#cell")[0]):
+        if is_notebook(document_of(source)):
             return None
         with suppress(StoreError):
             return self.outline(source, chunker)

@@ -19,6 +19,7 @@ from chunkast.index.ranking import Candidate, best_section, chunk_text, most_rel
 from chunkast.model import Chunk
 from chunkast.reading import Outline, Passage
 from chunkast.reading.passages import grown
+from chunkast.sources.documents import document_of
 from chunkast.text.spans import trim_span
 from chunkast.tokens import TokenCounter
 
@@ -242,5 +243,5 @@ def hits(
             anchor=chunk.anchor_at(start),
             part=part,
             also=tuple(also.get(chunk.id, ())),
-            stale=(chunk.source or "").partition("#cell")[0] in stale,
+            stale=document_of(chunk.source) in stale,
         )

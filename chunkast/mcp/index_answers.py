@@ -18,6 +18,7 @@ from chunkast.files.freshness import STALE
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, escaped, printable, section_path
 from chunkast.output.text import section_line
 from chunkast.reading.passages import most_fitting
+from chunkast.sources.documents import document_of
 from chunkast.text.source_map import line_starts
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ class Answers:
             printable(
                 f"{at.source}:{at.start_line}-{at.end_line}  {section_path(at.section)}"
                 f"{'' if at.verbatim else '  (not verbatim)'}"
-                f"{f'  {STALE}' * ((at.source or '').partition('#cell')[0] in stale)}"
+                f"{f'  {STALE}' * (document_of(at.source) in stale)}"
             )
             for at in self.store.quote(text)
         ]

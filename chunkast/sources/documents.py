@@ -23,7 +23,7 @@ from chunkast.sources.jupyter import (
     notebook_in,
 )
 
-__all__ = ("iter_document", "warn_of_path")
+__all__ = ("document_of", "iter_document", "warn_of_path")
 
 # A longer line is not taken for a path.
 _LONGEST_PATH: Final = 1_024
@@ -68,3 +68,8 @@ def warn_of_path(text: object) -> None:
     name = text.strip()
     if name.lower().endswith(_FILE_ENDINGS) and "\n" not in name and "\r" not in name:
         warn(f"the text {name!r} looks like a path; chunk_file({name!r}) chunks that file")
+
+
+def document_of(source: str | None) -> str:
+    """Return the source of a chunk's document: of a cell's chunk, that of the notebook."""
+    return (source or "").partition("#cell")[0]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ("OpaqueRun", "opaque_runs", "possible_runs")
+__all__ = ("OpaqueRun", "opaque_runs")
 
 _LEAST: Final = 256
 _LEAST_LINE: Final = 40
@@ -55,7 +55,7 @@ def opaque_runs(text: str, start: int, end: int) -> list[OpaqueRun]:
     """Return the runs of opaque data in ``text[start:end]``, in order."""
     runs = [
         run
-        for run in possible_runs(text, start, end)
+        for run in _possible_runs(text, start, end)
         if run.kind != _BASE64_KIND
         or _is_base64(text[run.start : min(run.start + _SAMPLE, run.end)])
     ]
@@ -66,11 +66,8 @@ def opaque_runs(text: str, start: int, end: int) -> list[OpaqueRun]:
     return kept
 
 
-def possible_runs(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
-    """Yield spans that may be opaque data, in any order; all runs of ``text[start:end]`` are in one.
-
-    This includes runs that are only found if a part of the text is searched.
-    """
+def _possible_runs(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    """Yield the spans of ``text[start:end]`` that may be opaque data, in any order."""
     for match in _DATA.finditer(text, start, end):
         yield OpaqueRun(*match.span(), f"data URI {match[1] or ''}".rstrip())
     if max(map(len, text[start:end].split()), default=0) >= _LEAST_LINE:
