@@ -6,6 +6,7 @@ chunkast has, so that one worker serves both sides.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import warnings
@@ -40,6 +41,9 @@ def once(path: str, *budgets: str) -> None:
         chunker = Chunker(max_tokens=max_tokens)
         for text in warm:
             chunker.chunk(text)
+    # Collections of what was loaded would depend on when the last one was.
+    gc.collect()
+    gc.freeze()
     for budget in budgets:
         chunker = Chunker(max_tokens=int(budget))
         for text in texts:
