@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -37,10 +38,42 @@ class Divider:
         self._config = config
         self._outliner = structure.outliner(config.budget)
 
-    def sentences(
+    def cuts_below(
+        self, group: int, protected: SpanSet, unit: Point, end: int, cuts: Sequence[Point]
+    ) -> Sequence[Point]:
+        """Return the cuts that keep the first part of a unit with the text that introduces it.
+
+        The text ``[group, unit.pos)`` and the unit, which ends at ``end``, do not fit together. A unit
+        without ``cuts`` is cut after its first sentence. If that is not enough, the text before it is
+        cut before its last sentence. If that does not help either, ``cuts`` are returned.
+        """
+        costs = self._costs
+        parts = cuts or self._sentences(unit.leaf, protected, unit.pos, end)[:1]
+        until = next((cut.pos for cut in parts if cut.score >= 0), end)
+        if costs.is_within(group, until):
+            return parts
+        last = self._last_sentence(group, protected, unit.pos)
+        return [*last, *parts] if last and costs.is_within(last[0].pos, until) else cuts
+
+    def _last_sentence(self, group: int, protected: SpanSet, end: int) -> list[Point]:
+        """Return the cut before the last sentence of ``[group, end)``, if it goes on after ``end``.
+
+        A formula after it belongs to the sentence.
+        """
+        leaves, last = self._structure.leaves, bisect_left(self._structure.leaf_starts, end) - 1
+        before = (leaves[number] for number in range(last, -1, -1))
+        leads = (leaf for leaf in before if leaf.kind != "math" or leaf.start <= group)
+        lead = next(leads, None)
+        if lead is None or ends_sentence(
+            self._costs.text[max(lead.start, lead.end - _TAIL) : lead.end]
+        ):
+            return []
+        return self._sentences(lead, protected, max(group, lead.start), end)[-1:]
+
+    def _sentences(
         self, leaf: Block | None, protected: SpanSet, start: int, end: int
     ) -> list[Point]:
-        """Return the cuts between the sentences of a unit that fits, if it may be cut there."""
+        """Return the cuts between sentences of a leaf in ``[start, end)``, if it may be cut there."""
         structure, costs = self._structure, self._costs
         if (
             leaf is None
@@ -54,25 +87,6 @@ class Divider:
         cuts = sentence_cuts(structure, costs, protected, leaf)
         # The leaf may go on after ``end``, where a user's heuristic set a point.
         return [Point(pos, score, "sentence") for pos in cuts if start < pos < end]
-
-    def last_sentence(
-        self, protected: SpanSet, lead: Block | None, first: int, start: int, until: int
-    ) -> list[Point]:
-        """Return the cut before the last sentence of a lead-in, or nothing.
-
-        The text ``[first, start)`` ends with the leaf ``lead``, or with a formula after it. It is only
-        cut if it does not fit together with the text up to ``until``, which it introduces, but its
-        last sentence does.
-        """
-        costs = self._costs
-        if (
-            lead is None
-            or costs.is_within(first, until)
-            or ends_sentence(costs.text[max(lead.start, lead.end - _TAIL) : lead.end])
-        ):
-            return []
-        cuts = self.sentences(lead, protected, max(first, lead.start), start)[-1:]
-        return [cut for cut in cuts if costs.is_within(cut.pos, until)]
 
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
         """Return the cuts inside the unit ``[start, end)``, sorted.

@@ -208,38 +208,24 @@ def _divided(
     A unit has to fit together with the headings right above it, and its first sentence together
     with the last sentence of a lead-in. The positions are not sorted.
     """
-    first = points[0].pos
-    lead: Block | None = None
+    # The start of the text that must not be separated from the unit.
+    group = points[0].pos
     for point, following in pairwise(points):
-        yield point
         start, end = point.pos, following.pos
         if point.score >= 0:
-            first = start
+            group = start
         above = headings.above(start)
         # A region that is not cut may end with a heading, and have others right above it.
         region = protected.start(above.first)
         above = above._replace(first=headings.above(region).start(region))
-        whole = costs.is_within(above.start(start), end)
-        below = first < start and not costs.is_within(first, end)
-        cuts: list[Point] = []
-        if not whole:
+        cuts: Sequence[Point] = ()
+        if not costs.is_within(above.start(start), end):
             cuts = divider.cuts(protected, above, start, end)
-        elif below:
-            cuts = divider.sentences(point.leaf, protected, start, end)[:1]
-        if below:
-            until = next((cut.pos for cut in cuts if cut.score >= 0), end)
-            for cut in divider.last_sentence(protected, lead, first, start, until):
-                yield cut
-                first = cut.pos
-            if whole and not costs.is_within(first, until):
-                cuts = []
-        for cut in cuts:
-            yield cut
-            if cut.score >= 0:
-                first = cut.pos
-        # The sentence before a formula may go on after it.
-        in_sentence = point.score < 0 and point.leaf is not None and point.leaf.kind == "math"
-        lead = lead if in_sentence else point.leaf
+        if group < start and not costs.is_within(group, end):
+            cuts = divider.cuts_below(group, protected, point, end, cuts)
+        yield point
+        yield from cuts
+        group = max((cut.pos for cut in cuts if cut.score >= 0), default=group)
     yield points[-1]
 
 
