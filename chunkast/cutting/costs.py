@@ -115,7 +115,7 @@ class Costs:
         if first == last:
             return self._index.is_within(*span, room)
         far = self.shown_tokens(*span) > room + JOINED * (last - first + 1)
-        return not far and self.count(self._shown.body(*span) or "") <= room
+        return not far and self.count(self._shown.text_of(*span) or "") <= room
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
         """Return the least and the most that :meth:`size` may return for a chunk, without counting.
@@ -166,17 +166,17 @@ class Costs:
 
         Returns None if the text is embedded as it is.
         """
-        body = self.replaced.body(start, end) if self.replaced.any else None
-        return None if body is None else (body, self._counter.count(body))
+        text = self.replaced.text_of(start, end) if self.replaced.any else None
+        return None if text is None else (text, self._counter.count(text))
 
-    def before(self, positions: Sequence[int]) -> Sequence[int]:
+    def tokens_before(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the number of tokens before each of the sorted ``positions``.
 
         The differences are exact if ``positions`` are the starts of blocks. Elsewhere they are sums
         of separate counts, which may be far too high: they only serve to compare spans. The size of
         a span never depends on text outside it.
         """
-        before = self._before(positions)
+        before = self._tokens_before(positions)
         if not self.kept:
             return before
         return [
@@ -184,7 +184,7 @@ class Costs:
             for tokens, pos in zip(before, positions, strict=True)
         ]
 
-    def _before(self, positions: Sequence[int]) -> Sequence[int]:
+    def _tokens_before(self, positions: Sequence[int]) -> Sequence[int]:
         index = self._index
         if index.estimated:
             return list(map(index.estimate, positions))

@@ -40,15 +40,15 @@ class Filling:
         self.sections = sections
         self.overlap = overlap
         # The number of tokens before each unit; inside blocks, this is only roughly right.
-        self.before = costs.before(units.pos)
+        self.tokens_before = costs.tokens_before(units.pos)
 
     def fits(self, i: int, j: int, room: int) -> bool:
         """Return whether the units ``(i, j)`` fit into ``room`` tokens."""
         return self.costs.fits(self.pos[i], self.pos[j], room)
 
     def share(self, i: int, j: int) -> float:
-        """Return the token count of the units ``(i, j)``, divided by what ``before`` has for them."""
-        rough = self.before[j] - self.before[i]
+        """Return the token count of the units ``(i, j)``, divided by their rough count."""
+        rough = self.tokens_before[j] - self.tokens_before[i]
         return self.costs.shown_tokens(self.pos[i], self.pos[j]) / rough if rough else 1.0
 
     def piece(self, i: int, j: int) -> Piece:
@@ -64,8 +64,8 @@ class Filling:
                 room -= self.overlap.reserve(self.piece(*ends[-2:]))
             limit = self.limit(at, room)
             # The rest of the text is only counted if it may fit.
-            whole = limit == self.last and self.fits(at, self.last, room)
-            ends.append(self.last if whole else self.best_end(at, room, limit))
+            rest_fits = limit == self.last and self.fits(at, self.last, room)
+            ends.append(self.last if rest_fits else self.best_end(at, room, limit))
         if len(ends) > 2:
             ends[-2] = self.balanced(ends)
         return [*starmap(self.piece, pairwise(ends))]
@@ -105,7 +105,7 @@ class Filling:
 
     def limit(self, first: int, room: int) -> int:
         """Return the last end at which a piece from ``first`` fits, or an estimate beyond that."""
-        before = self.before
+        before = self.tokens_before
         end = max(bisect_right(before, before[first] + room, first) - 1, first)
         while end < self.last and self.fits(first, end + 1, room):
             end += 1
@@ -117,7 +117,7 @@ class Filling:
         ``points`` are in descending order. If there are no points in the window, the window is
         moved back to the nearest point.
         """
-        before, window = self.before, self.config.window_tokens
+        before, window = self.tokens_before, self.config.window_tokens
         share = self.share(first, points[0]) if points else 1.0
         distances = {h: max(room - share * (before[h] - before[first]), 0) for h in points}
         nearest = min(distances.values(), default=0)
@@ -127,7 +127,7 @@ class Filling:
 
     def balanced(self, ends: list[int]) -> int:
         """Return the end of the piece before the last, moved back if the last is very small."""
-        before, budget = self.before, self.costs.budget
+        before, budget = self.tokens_before, self.costs.budget
         first, middle, last = ends[-3:]
         crumb = budget // _CRUMB_SHARE
         if self.sections.begins(self.pos[middle]) or not self.fits(middle, last, crumb - 1):

@@ -48,7 +48,7 @@ def joined(
     open_ = [*compress(range(1, last), costs.may_fit(bounds, 2, costs.budget))]
     if not open_:
         return list(bounds)
-    before, text = costs.before(bounds), costs.text
+    before, text = costs.tokens_before(bounds), costs.text
     lower, upper = list(range(-1, last)), list(range(1, last + 2))
     ranks = dict(zip(open_, _ranks(edges([bounds[n] for n in open_])), strict=True))
     samples = {n: crc32(encode(text[bounds[n] : bounds[n] + _SAMPLE])) for n in open_}
@@ -71,10 +71,10 @@ def joined(
             heapreplace(heap, key(number))
             continue
         heappop(heap)
-        below, above = lower[number], upper[number]
-        if joins(bounds[below], bounds[number], bounds[above]):
-            upper[below], lower[above] = above, below
-            grown |= {below, above}
+        left, right = lower[number], upper[number]
+        if joins(bounds[left], bounds[number], bounds[right]):
+            upper[left], lower[right] = right, left
+            grown |= {left, right}
             removed.add(number)
     return [bound for number, bound in enumerate(bounds) if number not in removed]
 

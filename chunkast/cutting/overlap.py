@@ -10,7 +10,7 @@ from chunkast.analysis import Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import sentence_cuts
 from chunkast.cutting.costs import Costs
-from chunkast.cutting.units import Bodies, Piece, Units
+from chunkast.cutting.units import Piece, UnitFinder, Units
 from chunkast.tokens import Remembered
 
 __all__ = ("Overlap",)
@@ -31,15 +31,15 @@ class Overlap:
     """
 
     def __init__(
-        self, structure: Structure, config: ChunkConfig, costs: Costs, bodies: Bodies
+        self, structure: Structure, config: ChunkConfig, costs: Costs, finder: UnitFinder
     ) -> None:
         self.budget = config.overlap_tokens
         # The maximum number of tokens to reserve for a tail.
         self.most = self.budget + bool(self.budget)
         self._structure = structure
         self._costs = costs
-        self._bodies = bodies
-        self._sections = bodies.sections
+        self._finder = finder
+        self._sections = finder.sections
         self._longest = Remembered(self._find_longest, _REMEMBERED)
 
     def reserve(self, previous: Piece) -> int:
@@ -52,7 +52,7 @@ class Overlap:
         longest = self._longest_tail(previous)
         return longest[1] + 1 if longest else 0
 
-    def before(self, cut: int) -> int:
+    def reserve_at(self, cut: int) -> int:
         """Return the maximum number of tokens to reserve before a piece that begins at ``cut``."""
         return self.reserve(Piece(self._sections.last_begun(cut), cut))
 
@@ -102,7 +102,7 @@ class Overlap:
 
     def _tails(self, previous: Piece) -> Iterator[list[int]]:
         """Yield the positions at which a tail of ``previous`` may begin, sorted, for each unit."""
-        units, costs = self._bodies.at(previous.end), self._costs
+        units, costs = self._finder.at(previous.end), self._costs
         first, end = costs.span(*previous)
         for unit in reversed(self._last_units(units, previous)):
             if units.points[unit].kind not in _INNER:

@@ -46,7 +46,7 @@ class Replaced:
         first = bisect_left(self._starts, start)
         return first, max(bisect_right(self._ends, end, first), first)
 
-    def body(self, start: int, end: int) -> str | None:
+    def text_of(self, start: int, end: int) -> str | None:
         """Return the text to embed for ``text[start:end]``, or None if it is unchanged.
 
         It is unchanged if it contains no replaced span (ignoring white space at the span's ends),
@@ -61,7 +61,7 @@ class Replaced:
             parts += (self._text[at : span.start], span.text)
             at = span.end
         # The last span may end in white space after ``end``.
-        body = "".join((*parts, self._text[at:end]))
-        if is_blank(body):
+        shown = "".join((*parts, self._text[at:end]))
+        if is_blank(shown):
             return None
-        return body[slice(*trim_span(body, 0, len(body)))] if self._trim else body
+        return shown[slice(*trim_span(shown, 0, len(shown)))] if self._trim else shown

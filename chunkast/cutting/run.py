@@ -11,7 +11,7 @@ from chunkast.cutting.assemble import assemble
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
 from chunkast.cutting.top_down import Cutter
-from chunkast.cutting.units import Bodies
+from chunkast.cutting.units import UnitFinder
 from chunkast.errors import warn
 from chunkast.identity import PartCounts
 from chunkast.model import Chunk
@@ -35,7 +35,7 @@ def chunks_of(
     """
     costs = Costs(structure, config, counter)
     divider = Divider(structure, costs, config)
-    cutter = Cutter(structure, config, costs, Bodies(structure, costs, divider))
+    cutter = Cutter(structure, config, costs, UnitFinder(structure, costs, divider))
     pieces = cutter.pieces()
     if costs.estimated and not all(costs.is_near(*piece) for piece in pieces):
         # An estimate was too far off.

@@ -17,7 +17,7 @@ from chunkast.cutting.costs import Costs
 from chunkast.cutting.fill import Filling
 from chunkast.cutting.joining import Edges, joined
 from chunkast.cutting.overlap import Overlap
-from chunkast.cutting.units import Bodies, Piece
+from chunkast.cutting.units import Piece, UnitFinder
 from chunkast.tokens import Remembered
 
 __all__ = ("Cutter",)
@@ -35,14 +35,14 @@ class Cutter:
     """
 
     def __init__(
-        self, structure: Structure, config: ChunkConfig, costs: Costs, bodies: Bodies
+        self, structure: Structure, config: ChunkConfig, costs: Costs, finder: UnitFinder
     ) -> None:
-        self.sections = bodies.sections
-        self.overlap = Overlap(structure, config, costs, bodies)
+        self.sections = finder.sections
+        self.overlap = Overlap(structure, config, costs, finder)
         self._structure = structure
         self._config = config
         self._costs = costs
-        self._bodies = bodies
+        self._finder = finder
         self._least = config.min_tokens
         self._tenth = -(-costs.budget // _CRUMB_SHARE)
         # The most tokens in a crumb.
@@ -61,18 +61,18 @@ class Cutter:
             if start == end:
                 continue
             if self._config.packing == "fill":
-                units = self._bodies.between(start, end)
+                units = self._finder.between(start, end)
                 filling = Filling(self._config, units, self._costs, self.sections, self.overlap)
                 pieces += filling.pieces()
             else:
                 pieces += starmap(Piece, pairwise([start, *self._section(root)]))
         return pieces
 
-    def body(self, first: int, last: int) -> list[int]:
+    def own_text(self, first: int, last: int) -> list[int]:
         """Cut a section's own text ``[first, last)``, and return the end of each piece."""
         if self._fits(first, last):
             return [last]
-        units = self._bodies.between(first, last)
+        units = self._finder.between(first, last)
 
         def fit_together(i: int, h: int, j: int) -> bool:
             # Context and overlap are ignored for pieces that belong together, and the closing line
@@ -93,10 +93,10 @@ class Cutter:
         bounds = [first]
         for part in self.sections.parts(section):
             own = part.section < 0
-            ends = self.body(part.start, part.end) if own else self._section(part.section)
+            ends = self.own_text(part.start, part.end) if own else self._section(part.section)
             bounds += self._finished(ends)
-        bounds = joined(self._costs, bounds, self._bodies.edges, self._belong)
-        return self._without_crumbs(bounds, self._bodies.edges)[1:]
+        bounds = joined(self._costs, bounds, self._finder.edges, self._belong)
+        return self._without_crumbs(bounds, self._finder.edges)[1:]
 
     def _finished(self, ends: list[int]) -> list[int]:
         """Mark the cuts between these pieces as final, and return ``ends``."""
@@ -143,7 +143,7 @@ class Cutter:
         if size <= room - overlap.most:
             return True
         # The overlap before a piece is only measured near the limit.
-        return size <= room and size <= room - overlap.before(i)
+        return size <= room and size <= room - overlap.reserve_at(i)
 
     def _belong(self, i: int, h: int, j: int) -> bool:
         """Return whether the pieces ``(i, h)`` and ``(h, j)`` should be joined.

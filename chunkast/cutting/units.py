@@ -24,7 +24,7 @@ from chunkast.model import Block, ProtectedRegion
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
 
-__all__ = ("Bodies", "Piece", "Units")
+__all__ = ("Piece", "UnitFinder", "Units")
 
 _START = attrgetter("start")
 _POSITION = itemgetter(0)
@@ -59,7 +59,7 @@ class Units:
         return [self.points[self.at(cut)] for cut in cuts]
 
 
-class Bodies:
+class UnitFinder:
     """The units of the text that was cut, found on demand.
 
     ``sections`` begin at the first allowed cut at or after the headings right above them; a wrapper
@@ -71,29 +71,31 @@ class Bodies:
         self._costs = costs
         self._divider = divider
         self._headings = HeadingsAbove(costs, structure)
-        self._bodies: list[Units] = []
+        self._found: list[Units] = []
         self._starts: list[int] = []
-        starts = _run_starts(structure, costs)
+        self.sections = self._find_sections()
+
+    def _find_sections(self) -> Sections:
+        structure, costs = self._structure, self._costs
+        starts, size = _run_starts(structure, costs), len(structure.text)
+        # A page whose front matter is left out begins after that.
+        apart = {structure.headings.run_at(start): start for start, _ in costs.apart}
         # No section begins inside the region of a block that is no wrapper.
         wrappers = SpanSet(structure.analysis.wrappers)
         inside = any(wrappers.start(pos) < pos or structure.is_nested(pos) for pos in starts[1:])
-        regions = structure.regions if structure.complete or inside else ()
-        whole, size = _protected(structure, self._headings, regions), len(structure.text)
-        self._extended: Sequence[Point] | None = None
-        # A page whose front matter is left out begins after that.
-        apart = {structure.headings.run_at(start): start for start, _ in costs.apart}
-        if regions or structure.complete:
-            points = structure.points
-            if structure.analysis.extended:
-                points = _with_region_edges(structure, whole, points)
-                points = list(_outside_inline(structure, costs, whole, points))
-            self._extended = points
-            places = [*map(_POSITION, _points(points, whole, costs.dropped, size)), size]
+        if structure.complete or (inside and structure.regions):
+            protected = self._protected
+            places = [*map(_POSITION, _points(self._points, protected, costs.dropped, size)), size]
             starts = [
-                start if run in apart else _first_outside(structure, whole, places, start)
+                start if run in apart else _first_outside(structure, protected, places, start)
                 for run, start in enumerate(starts)
             ]
-        self.sections = Sections(structure.headings, [*starts, size], apart)
+        return Sections(structure.headings, [*starts, size], apart)
+
+    @cached_property
+    def _protected(self) -> SpanSet:
+        """The regions that fit the budget."""
+        return _protected(self._structure, self._headings, self._structure.regions)
 
     @cached_property
     def _regions(self) -> Sequence[ProtectedRegion]:
@@ -102,21 +104,25 @@ class Bodies:
         regions = self._structure.regions
         return sorted([*regions, *kept], key=_START) if kept else regions
 
-    @property
+    @cached_property
     def _points(self) -> Sequence[Point]:
         """The points where a cut may fall, unless a region that fits contains it."""
-        return self._structure.points if self._extended is None else self._extended
+        structure, points = self._structure, self._structure.points
+        if structure.analysis.extended:
+            points = _with_region_edges(structure, self._protected, points)
+            points = [*_outside_inline(structure, self._costs, self._protected, points)]
+        return points
 
     def between(self, start: int, end: int) -> Units:
         """Return the units of ``text[start:end]``, which begins and ends with a section."""
         units = self._units(start, end)
-        self._bodies.append(units)
+        self._found.append(units)
         self._starts.append(start)
         return units
 
     def at(self, cut: int) -> Units:
         """Return the units of the text that was cut at ``cut``."""
-        return self._bodies[bisect_right(self._starts, cut) - 1]
+        return self._found[bisect_right(self._starts, cut) - 1]
 
     def edges(self, cuts: Sequence[int]) -> Iterator[Point]:
         """Yield the point at each of the ``cuts``, with the depth 0 where a section begins."""
@@ -184,16 +190,18 @@ def _outside(spans: SpanSet, points: Sequence[Point]) -> list[Point]:
     return [*kept, *points[at:]]
 
 
-def _first_outside(structure: Structure, whole: SpanSet, places: Sequence[int], start: int) -> int:
+def _first_outside(
+    structure: Structure, protected: SpanSet, places: Sequence[int], start: int
+) -> int:
     """Return the first of the ``places`` at or after ``start``, where a section may begin.
 
-    If it is right below a heading in one of the ``whole`` regions, the section begins with the region.
+    If it is right below a heading in a protected region, the section begins with the region.
     """
     place = places[bisect_left(places, start)]
     below = structure.headed.at(place)
-    if below is None or below.headings[-1] < start or whole.start(start) == start:
+    if below is None or below.headings[-1] < start or protected.start(start) == start:
         return place
-    return structure.headings_above(whole.start(start))
+    return structure.headings_above(protected.start(start))
 
 
 def _divided(

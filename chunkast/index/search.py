@@ -13,7 +13,7 @@ from chunkast.analysis import structure_of
 from chunkast.config import ChunkConfig
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
-from chunkast.cutting.units import Bodies
+from chunkast.cutting.units import UnitFinder
 from chunkast.index.copies import Place, copy_keys
 from chunkast.index.ranking import Candidate, best_section, chunk_text, most_relevant
 from chunkast.model import Chunk
@@ -117,8 +117,8 @@ class Parts:
         language = "text" if chunk.metadata.get("cell_type") in ("code", "raw") else None
         structure = structure_of(text, config, chunk.source, language)
         costs = Costs(structure, config, self.counter)
-        bodies = Bodies(structure, costs, Divider(structure, costs, config))
-        points = bodies.between(0, len(text)).points[1:-1]
+        finder = UnitFinder(structure, costs, Divider(structure, costs, config))
+        points = finder.between(0, len(text)).points[1:-1]
         cuts = (each.pos for each in points if each.score >= 0 and each.kind not in _DIVIDING)
         edges = [0, *cuts, len(text)]
 
