@@ -1,4 +1,4 @@
-"""``chunkast completion``: print the script with which a shell completes the command's arguments."""
+"""``chunkast completion``: print a shell script that completes the command's arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chunkast.cli.messages import print_text
 
 
 def run(options: Namespace) -> int:
-    """Print the script for a shell. Return 0."""
+    """Print the completion script for the chosen shell. Return 0."""
     script = Path(__file__).parent / "completions" / f"chunkast.{options.shell}"
     print_text(script.read_bytes().decode())
     return 0

@@ -1,4 +1,4 @@
-"""The options that name a server for embeddings; without them, no server is contacted."""
+"""The options that name an embedding server. Without them, no server is contacted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _URL: Final = "CHUNKAST_EMBED_URL"
 
 
 def server_of(options: Namespace, model: str) -> EmbeddingServer | None:
-    """Return the server that the options name, or ``None`` if they name none.
+    """Return the embedding server that the options name, or ``None`` if they name no server.
 
-    Raises ``UsageError`` if the key is missing, and ``ConfigError`` for an invalid address or key.
+    Raises ``UsageError`` if the API key is missing, and ``ConfigError`` if the address or the key
+    is invalid.
     """
     from chunkast.index import EmbeddingServer
 
@@ -35,7 +36,10 @@ def server_of(options: Namespace, model: str) -> EmbeddingServer | None:
 
 
 def query_embedder(options: Namespace, store: Store) -> Callable[[str], list[float] | None]:
-    """Return a function that embeds a query, or returns ``None`` without a server or vectors."""
+    """Return a function that embeds a query.
+
+    The function returns ``None`` if no server is named or the database has no vectors.
+    """
     from chunkast.index import query_vector
 
     server = server_of(options, "")

@@ -67,13 +67,13 @@ def print_error(error: object) -> None:
 
 
 def print_note(message: object) -> None:
-    """Write a note to stderr about something that may surprise the user."""
+    """Write a note to stderr, unless the command is quiet."""
     print_message(f"chunkast: note: {message}")
 
 
 @contextmanager
 def messages(*, quiet: bool) -> Iterator[None]:
-    """Show chunkast's warnings in the block as notes; if ``quiet``, print errors only."""
+    """Within the block, print chunkast's warnings as notes; if ``quiet``, print only errors."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, ChunkastWarning):
@@ -102,8 +102,8 @@ class _Lines(logging.Handler):
 def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:
     """Return the arguments without ``--debug``, and true if ``--debug`` was one of them.
 
-    Arguments after ``--`` are left unchanged. The option is read before all others are parsed,
-    because parsing may fail.
+    Arguments after ``--`` are left unchanged. ``--debug`` is read before parsing, so that it also
+    works if parsing fails.
     """
     end = argv.index("--") if "--" in argv else len(argv)
     rest = [word for word in argv[:end] if word != _DEBUG]
@@ -112,7 +112,7 @@ def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:
 
 @contextmanager
 def debug_lines() -> Iterator[None]:
-    """Write chunkast's log records in the block to stderr."""
+    """Within the block, write chunkast's log records to stderr."""
     logger, handler = logging.getLogger("chunkast"), _Lines()
     level = logger.level
     logger.addHandler(handler)

@@ -1,12 +1,12 @@
-"""The tables of commands and of their options, and the functions that read the options' values.
+"""Tables of the commands and their options, and functions that parse option values.
 
-``commands.json`` has each command's help and the names of its options, which are rows of
+``commands.json`` has the help of each command and the names of its options. Each option is a row of
 ``options.json``.
 
-A row has the flags of an option or, without flags, is an operand. It may be rare: then only
-``--help-all`` shows it. Its other keys are keywords of ``ArgumentParser.add_argument``; the name of
-a type is a key of ``_TYPES``. A row with the name of a field of ``ChunkConfig`` sets that field; an
-option that is not given sets nothing. A row with names stands for these rows.
+A row with flags is an option; a row without flags is an operand. Only ``--help-all`` shows an
+option that is marked as rare. A row named after a field of ``ChunkConfig`` sets that field if the
+option is given. A row with ``names`` is a group of other rows. The type is a key of ``_TYPES``; all
+other keys are keywords of ``ArgumentParser.add_argument``.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ _MOST_DIGITS: Final = 18
 def add_options(
     parser: ArgumentParser, names: str, defaults: Mapping[str, Any], *, every: bool
 ) -> None:
-    """Add the options ``names``, separated by spaces, to ``parser``.
+    """Add options to ``parser``.
 
-    ``defaults`` are the command's own defaults of fields, which the help shows. Help shows rare
-    options only if ``every`` is true.
+    ``names`` are the options' names, separated by spaces. ``defaults`` are the command's own
+    default values, which its help shows. The help shows rare options only if ``every`` is true.
     """
     texts = {**FIELDS, **_TEXTS, **defaults}
     expanded = " ".join(_OPTIONS[name].get("names", name) for name in names.split())
@@ -124,9 +124,10 @@ class Formatter(HelpFormatter):
 
 
 def field_value(name: str, text: str) -> object:
-    """Return a field's value in ``text``: JSON, a number or plain text; ``ChunkConfig`` checks it.
+    """Parse ``text``, the value of the field ``name``: JSON, a number or plain text.
 
-    For a field of several names, plain text is a list separated by commas.
+    For a field that takes several names, plain text is a comma-separated list. The value is not
+    checked here; ``ChunkConfig`` checks it.
     """
     several = isinstance(FIELDS.get(name), tuple)
     for read in (json.loads, float):

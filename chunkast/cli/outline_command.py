@@ -41,7 +41,8 @@ def run(options: Namespace) -> int:
 def outline_of(options: Namespace) -> Outline:
     """Return the outline of the document ``options.file``.
 
-    Without ``--db``, this is a file if there is one of that name, or if there is no database.
+    Without ``--db``, a file of that name is read first; the database is used only if there is no
+    such file.
     """
     from chunkast.chunker import Chunker
 

@@ -30,9 +30,9 @@ def is_terminal() -> bool:
 
 
 def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write the first chunks to ``out``, each with its first lines, and the number of the others.
+    """Write the first lines of the first chunks, and the number of chunks that are not shown.
 
-    ``out`` must be shown on the terminal that is standard output.
+    ``out`` must lead to the terminal that is standard output.
     """
     from rich.text import Text
 
@@ -52,7 +52,7 @@ def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = Non
 
 
 def write_hits(hits: Sequence[tuple[Hit, str, str]], query: str, out: BinaryIO) -> None:
-    """Write search hits to ``out``, each with its place and header; mark the words of ``query``."""
+    """Write search hits with their places and headers, and highlight the words of the query."""
     from rich.rule import Rule
 
     with _console(out) as console:

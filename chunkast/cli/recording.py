@@ -1,4 +1,4 @@
-"""Code shared by ``snapshot``, ``check`` and ``diff``: recording documents and printing reports."""
+"""Record documents and print reports, for ``snapshot``, ``check`` and ``diff``."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def lock_header(chunker: Chunker, root: Root, lock: str | None) -> Header:
 
 
 def stored_root(header: Header, lock: str) -> str:
-    """Return the path of the root that a lock stores, or an empty string.
+    """Return the path of the root folder that the lock records, or "" if it records no root.
 
-    A lock stores the path relative to its own folder (see :func:`lock_header`).
+    ``lock`` is the path of the lock file. The recorded path is relative to the lock's folder.
     """
     return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
@@ -78,7 +78,7 @@ def written(
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report to stdout; ``selection`` has the paths of its documents."""
+    """Print a report to stdout, with the documents' paths from ``selection``."""
     from chunkast.testing.report import REPORTS
 
     files = [] if selection is None else selection.files

@@ -1,4 +1,4 @@
-"""``chunkast search``: print the chunks that best match a query, within a token budget."""
+"""``chunkast search``: print the chunks that best match a query, up to a token budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values that options give: the configuration, the database and the tools."""
+"""Get the configuration, the database and the tools from the options."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ __all__ = (
 def database_of(options: argparse.Namespace) -> str:
     """Return the path of the database: ``--db``, or the default.
 
-    Raises ``UsageError`` if it does not name a file, or if the default may be a stranger's, and
-    ``StoreError`` if it is a document. SQLite does not create a file for an empty name or for
-    ``:memory:``.
+    Raises ``UsageError`` for an empty name or ``:memory:``, for which SQLite creates no file, and
+    if the default database may be another user's. Raises ``StoreError`` if the file is a document.
     """
     path = default_database() if options.db is None else str(options.db)
     found = options.db is None and path == DATABASE and os.path.lexists(path)
@@ -57,9 +56,9 @@ def _is_sqlite(path: str) -> bool:
 
 
 def open_database(options: argparse.Namespace) -> Store:
-    """Open the database to read it, and print a note if documents are not up to date.
+    """Open the database for reading, and print a note if documents are out of date.
 
-    ``options.stale`` becomes the result of :meth:`Store.stale`, or an empty dict with
+    Sets ``options.stale`` to the documents that are out of date, or to an empty dict with
     ``--no-check``.
     """
     from chunkast.index import Store
@@ -72,7 +71,7 @@ def open_database(options: argparse.Namespace) -> Store:
 
 
 def stale_documents(options: argparse.Namespace, store: Store) -> dict[str, str]:
-    """Return the documents that are not up to date, after an update if ``--refresh`` is given."""
+    """Return the documents that are out of date. With ``--refresh``, update the database first."""
     if options.no_check and not options.refresh:
         return {}
     stale = store.stale()
@@ -89,8 +88,8 @@ def stale_documents(options: argparse.Namespace, store: Store) -> dict[str, str]
 def config_of(options: argparse.Namespace) -> ChunkConfig:
     """Return the configuration that the options specify.
 
-    Raises ``ConfigError`` for a value that is not allowed, and ``UsageError`` for an invalid
-    ``--set`` or ``--tools``, and for ``--protocol`` without tools.
+    Raises ``ConfigError`` for an invalid value, and ``UsageError`` for an invalid ``--set`` or
+    ``--tools``, or for ``--protocol`` without ``--tools``.
     """
     values = config_values(options)
     if getattr(options, "protocols", None) and not values.get("tools"):
@@ -127,7 +126,7 @@ def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> 
 
 
 def load_tools(path: str) -> list[Tool]:
-    """Return the tools in the JSON file at ``path``; raise ``UsageError`` if it is invalid."""
+    """Return the tools in the JSON file at ``path``. Raises ``UsageError`` for an invalid file."""
     from chunkast.toolcalls import tools_from_json
 
     try:

@@ -1,4 +1,4 @@
-"""Convert signals that end a run to an exception, so that files and processes are cleaned up."""
+"""Convert termination signals to an exception, so that files and processes are cleaned up."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Raise :class:`Stopped` in the block when a signal to end the run arrives.
+    """Within the block, raise :class:`Stopped` when a termination signal arrives.
 
     Signals that are already ignored (under ``nohup``, or in a background job of a shell) stay
-    ignored. Only the main thread can handle signals; in any other thread, nothing is changed.
+    ignored. Only the main thread can handle signals; in other threads, this has no effect.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""``chunkast toolcalls``: print the tool calls in text, and the text around them, as JSON lines."""
+"""``chunkast toolcalls``: print tool calls and the text around them as JSON lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Run a task on each selected document, in one or several processes, and keep the input order.
 
-A task takes a chunker, a document and the counts of earlier parts of the same source, and returns
-a result. Documents with the same source are adjacent, because the inputs are sorted.
+A task is a function of a chunker, a document, and the counts of earlier parts of the same source.
+Inputs are sorted, so documents with the same source are adjacent.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Tally:
 
     @contextmanager
     def stoppable(self, path: str | None) -> Iterator[None]:
-        """If a signal ends the block, add a message about the output to the exception.
+        """If a signal stops the block, add a message about the output to :class:`Stopped`.
 
         ``path`` is the file that is being written, or ``None`` for stdout.
         """
@@ -83,11 +83,14 @@ class Tally:
 
 
 def root_of(options: Namespace, stored: str | None = None) -> Root:
-    """Return the folder that sources are relative to. The same rule applies to all commands.
+    """Return the root: the folder that the names of documents are relative to.
 
-    The root is ``--root`` if it is given; otherwise the folder stored in the database or lock, if
-    it exists or contains all inputs; otherwise the current folder, or if an input is outside it,
-    the folder that all inputs are in.
+    All commands use the first of these that applies:
+
+    - the folder given with ``--root``;
+    - ``stored``, the root in the database or lock, if it exists or contains all inputs;
+    - the current folder, if it contains all inputs;
+    - the innermost folder that contains all inputs.
     """
     paths = [path for path in options.paths if path != "-"]
     if options.root:
@@ -104,7 +107,7 @@ def root_of(options: Namespace, stored: str | None = None) -> Root:
 
 
 def selected(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
-    """Return the files that the arguments name (see ``add_selection``), except ``output``.
+    """Return the files that the arguments select, except ``output``.
 
     ``root`` defaults to the result of :func:`root_of`. Raises ``UsageError`` if an argument names
     the output itself or a path outside the root, and ``ConfigError`` for an invalid glob.
@@ -114,7 +117,7 @@ def selected(options: Namespace, output: str | None = None, root: Root | None = 
 
 
 def cut_off(chunker: Chunker, embed_tokens: int) -> int:
-    """Return the number of tokens of an embedded text that are beyond the model's limit."""
+    """Return by how many tokens an embedded text exceeds the model's limit."""
     return chunker.counter.cut_off(embed_tokens + chunker.config.reserve_tokens)
 
 

@@ -1,1 +1,1 @@
-"""Output of chunks for people and for other programs: file formats, Arrow tables and an HTML page."""
+"""Write chunks to files, Arrow tables and an HTML page."""

@@ -1,7 +1,7 @@
-"""Chunks as typed columns: the schema of Parquet files and Arrow batches.
+"""The schema of Parquet files and Arrow batches, with a column for each field of ``Chunk``.
 
-The columns are the fields of ``Chunk``; ``metadata`` is stored as JSON. Arrow strings are UTF-8,
-so a lone surrogate is replaced with U+FFFD. Only :func:`arrow_schema` requires pyarrow.
+``metadata`` is stored as JSON. Arrow strings are UTF-8, so lone surrogates become U+FFFD. Only
+:func:`arrow_schema` requires pyarrow.
 """
 
 from __future__ import annotations

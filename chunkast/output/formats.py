@@ -55,11 +55,13 @@ _DATABASES: Final = (".db", ".sqlite", ".sqlite3")
 
 
 def format_of(path: str | None, chosen: str | None = None) -> str:
-    """Return the name of a file's format: ``chosen``, or else the format of the file's extension.
+    """Return the name of the output format: ``chosen``, or the format of the file's extension.
 
-    The default is used for standard output (``None``), for devices and for names without an
-    extension. Raises ``UsageError`` for an extension that contradicts ``chosen``, for the extension
-    of a database, and for an unknown extension if ``chosen`` is ``None``.
+    ``path`` is ``None`` for standard output. If ``chosen`` is ``None``, the default format is used
+    for standard output, for devices, and for names without an extension.
+
+    Raises ``UsageError`` for the extension of a database, for an extension that contradicts
+    ``chosen``, and for an unknown extension if ``chosen`` is ``None``.
     """
     default = next(iter(WRITERS))
     if path is None or path.startswith("/dev/"):

@@ -19,10 +19,10 @@ _PARQUET: Final = b"PAR1"
 def load(path: str | PathLike[str]) -> Iterator[Chunk]:
     """Return an iterator over the chunks in a file that ``chunkast chunk`` wrote.
 
-    The file is JSON Lines or Parquet, recognized by its content, and is read piece by piece. The
-    chunks are equal to the originals; only lone surrogates, which Parquet cannot store, are U+FFFD.
-    Raises ``SourceError``, which names the line or row, for a file that cannot be read or contains
-    anything else, and ``MissingPackageError`` for Parquet without pyarrow.
+    The format, JSON Lines or Parquet, is recognized by the file's content. The chunks equal the
+    originals, except that Parquet cannot store lone surrogates and has U+FFFD instead. Raises
+    ``SourceError`` for a file that is unreadable or invalid, with the line or row, and
+    ``MissingPackageError`` for Parquet if pyarrow is not installed.
     """
     name = fspath(path)
     try:

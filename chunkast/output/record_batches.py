@@ -57,16 +57,17 @@ def chunk_record_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches with the chunks of the documents in ``batches``, in order.
 
-    Each row of ``batches`` is one document. ``text`` and ``source`` are the string columns that
-    contain the documents and their names; use ``source=None`` for documents without names. The
-    result has the columns of :data:`CHUNK_SCHEMA`, then those in ``keep_columns``, repeated for
-    each chunk. Other columns can be joined by ``source``. A row that cannot be chunked, for
-    example because its text is null, becomes one row with ``source``, the kept columns and
-    ``error``; all other columns are null.
+    text: the column with the texts. Each row is one document.
+    source: the column with the names of the documents, or None if they have no names. Ids are
+        computed from the name, so give each row its own.
+    keep_columns: the columns of ``batches`` that are repeated for each chunk.
 
-    Every row is a separate document, so chunks and ids do not depend on how an engine distributes
-    the rows. Give each row its own ``source``, because ids are computed from it. Raises
-    ``ConfigError`` if a column is missing or its name conflicts with a column of the result.
+    The result has the columns of :data:`CHUNK_SCHEMA`, then those in ``keep_columns``. If a row
+    cannot be chunked, for example because its text is null, the result has one row with the
+    ``source``, the kept columns and the ``error``; all other columns are null. Chunks and ids do
+    not depend on how an engine distributes the rows.
+
+    Raises ``ConfigError`` if a column is missing or its name conflicts with a column of the result.
     """
     chunker = Chunker(ChunkConfig() if config is None else config)
     for batch in batches:
@@ -96,7 +97,7 @@ def chunk_table(
 ) -> pa.Table:
     """Return a table with the chunks of the documents in ``table``.
 
-    The arguments and the result are like those of :func:`chunk_record_batches`.
+    The arguments and columns are those of :func:`chunk_record_batches`.
     """
     batches = chunk_record_batches(
         table.to_batches(), config, text=text, source=source, keep_columns=keep_columns

@@ -1,4 +1,4 @@
-"""Write chunks as text for reading: each chunk follows a header line and ends with a rule.
+"""Write chunks as readable text: a header line, the chunk's text and a rule.
 
 The header line shows the chunk's source, lines, token count and headings:
 
@@ -34,15 +34,15 @@ def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) 
 
 
 def place_of(chunk: Chunk) -> str:
-    """Return the source, lines and pages of a chunk as text; "-" stands for standard input."""
+    """Return the source, lines and pages of a chunk as text; the name of standard input is "-"."""
     source = "-" if chunk.source is None else chunk.source
     return f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
 
 
 def section_names(sections: Sequence[Sequence[str]], separator: str = " > ") -> str:
-    """Return the heading paths of ``sections`` as text.
+    """Return the heading paths ``sections`` as text.
 
-    Of more than two sections, only the first and last paths are shown, followed by the number of
+    If there are more than two, only the first and last paths are shown, followed by the number of
     sections.
     """
     paths = [separator.join(path) for path in sections]

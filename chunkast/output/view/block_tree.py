@@ -24,8 +24,8 @@ def render_tree(analysis: Analysis, count: Callable[[str], int]) -> Iterator[str
 
     Blocks are indented by depth, and parents precede their children. Line numbers start at 1, and
     the last line is included. Character indices start at 0, and the end is excluded. ``count``
-    returns the token count of a block's text. Every line ends with a line feed and does not
-    contain any other control characters.
+    returns the token count of a text. Every line ends with a line feed and has no other control
+    characters.
     """
     text = analysis.text
     starts = line_starts(text)

@@ -20,7 +20,7 @@ _MULTIPLES: Final = tuple(map(Fraction, ("1/4", "1/2", "3/4", "3/2", "2")))
 
 @dataclass(frozen=True, slots=True)
 class BudgetView:
-    """The chunks made with one budget, and the cut before each chunk except the first.
+    """The chunks and cuts at one budget.
 
     max_tokens: the budget, in tokens.
     chunks: the chunks, in order.
@@ -34,7 +34,7 @@ class BudgetView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A document and its chunks at several budgets, which are in ascending order.
+    """A document and its chunks at several budgets, in ascending order.
 
     name: the document's name, which is the title of the page.
     config: the configuration, with the budget that is shown first.

@@ -1,8 +1,8 @@
-"""The HTML report: a self-contained page that does not execute any part of the document.
+"""Build the HTML report: a self-contained page that never executes any part of a document.
 
 The document is embedded as JSON that cannot close its script element, and is shown as text. The
-page's content security policy allows only the page's own style sheet and script, identified by
-their hashes, and no network access.
+page's content security policy forbids network access, and allows only the page's own style sheet
+and script, identified by their hashes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _POLICY: Final = (
 
 
 def render_html(view: View) -> str:
-    """Return the HTML page, which can be encoded as UTF-8 whatever the document contains."""
+    """Return the HTML page for ``view``. It can always be encoded as UTF-8."""
     return page_of([report_data(view)])
 
 
 def page_of(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Return the HTML page of the data of one or several documents; see :func:`report_data`."""
+    """Return one HTML page for ``documents``, each the data that :func:`report_data` returns."""
     style, script = resource("page.css"), resource("page.js")
     only = documents[0] if len(documents) == 1 else documents
     data = json.dumps(only, ensure_ascii=False, separators=(",", ":"))
@@ -56,7 +56,7 @@ def page_of(documents: Sequence[Mapping[str, Any]]) -> str:
 
 
 def report_data(view: View) -> dict[str, Any]:
-    """Return the JSON data for the page. Positions are character indices."""
+    """Return a document's data for the page. Positions are character indices."""
     analysis = view.analysis
     kinds, contexts = _Table[str](), _Table[str]()
     paths = _Table[tuple[str, ...]]()

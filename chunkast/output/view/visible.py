@@ -1,4 +1,4 @@
-"""Make hidden and control characters visible, for pages and terminals.
+"""Replace hidden and control characters with visible ones, for HTML pages and terminals.
 
 Each character is replaced with exactly one character, so that positions stay the same.
 """
