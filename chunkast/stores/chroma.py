@@ -23,11 +23,11 @@ class ChromaTarget:
 
     client: a client such as ``chromadb.PersistentClient("folder")``.
     name: the name of the collection.
-    distance: how a new collection compares vectors: "cosine", "l2" or "ip" (inner product).
+    distance: the distance function of a new collection: "cosine", "l2" or "ip" (inner product).
 
-    A row's id is ``chunk.id``, its document is the text, and its metadata are the other values,
-    with ``metadata`` as JSON. Raises ``ConfigError`` for another client, such as an
-    ``AsyncHttpClient``, and ``MissingPackageError`` without chromadb.
+    A row's id is ``chunk.id``, its document is the text, and its metadata is all other values, with
+    ``metadata`` as JSON. Raises ``ConfigError`` for another kind of client, such as an
+    ``AsyncHttpClient``, and ``MissingPackageError`` if chromadb is not installed.
     """
 
     def __init__(self, client: Any, name: str, *, distance: Distance = "cosine") -> None:
@@ -39,7 +39,7 @@ class ChromaTarget:
         self._collection: Any = None
 
     def start(self) -> int | None:
-        """Check the collection, and return the size of its vectors."""
+        """Check the collection, and return the size of its vectors, or None if it has no rows."""
         from chromadb.errors import NotFoundError
 
         self._collection = None
@@ -54,13 +54,13 @@ class ChromaTarget:
         return len(own[0]) if len(own) else None
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
-        """Return the records of the documents, or of all documents if None."""
+        """Return the records of these documents, or of all documents if ``documents`` is None."""
         pages = self._pages(None if documents is None else {"document": {"$in": [*documents]}})
         rows = (row for page in pages for row in page["metadatas"])
         return (Record.of(row) for row in rows if row and "embed_hash" in row)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash that has one."""
         found: dict[str, Vector] = {}
         for page in self._pages({"embed_hash": {"$in": [*embed_hashes]}}, "embeddings"):
             pairs = zip(page["metadatas"], page["embeddings"], strict=True)
@@ -81,7 +81,7 @@ class ChromaTarget:
         self._collection.upsert(ids, embeddings=[*vectors], metadatas=values, documents=texts)
 
     def update(self, rows: Sequence[Row]) -> None:
-        """Replace all values but the vectors, without which Chroma accepts no document."""
+        """Replace all values but the vectors, which are read and written again."""
         ids = [row["chunk_id"] for row in rows]
         found = self._collection.get(ids, include=["embeddings"])
         vectors = dict(zip(found["ids"], found["embeddings"], strict=True))
@@ -92,7 +92,7 @@ class ChromaTarget:
         self._collection.delete([*ids])
 
     def finish(self) -> None:
-        """Do nothing: Chroma updates its index by itself."""
+        """Do nothing, because Chroma updates its index itself."""
 
     def _pages(self, where: Any, *values: str) -> Iterator[Any]:
         """Yield the metadata of rows, and other values, in pages."""

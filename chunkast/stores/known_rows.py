@@ -1,4 +1,4 @@
-"""The rows of a store without indexes, read once and kept up to date during a sync."""
+"""An in-memory index of a store's rows, for stores that cannot look them up quickly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ("KnownRows",)
 
 
 class KnownRows:
-    """Records by id, by document, and by the vector of their rows."""
+    """The records of a store by id, by document, and by the hash and model of their vectors."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records: dict[str, Record] = {}
@@ -35,13 +35,13 @@ class KnownRows:
                 self._found[key][record.id] = None
 
     def records(self, documents: Sequence[str] | None) -> list[Record]:
-        """Return the records of the documents, or all records if None."""
+        """Return the records of these documents, or all records if ``documents`` is None."""
         if documents is None:
             return list(self._records.values())
         return [self._records[id_] for name in documents for id_ in self._found.get((name,), ())]
 
     def holders(self, embed_hashes: Iterable[str], model: str) -> list[str]:
-        """Return the id of one row with a vector of this model for each hash that has any."""
+        """Return the id of one row for each hash that has a vector of ``model``."""
         found = (self._found.get((embed_hash, model)) for embed_hash in embed_hashes)
         return [next(iter(ids)) for ids in found if ids]
 

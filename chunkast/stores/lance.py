@@ -14,12 +14,13 @@ __all__ = ("LanceTarget",)
 class LanceTarget:
     """A table of LanceDB, which is created with the first row.
 
-    connection: what ``lancedb.connect("folder")`` returns.
+    connection: a connection, such as ``lancedb.connect("folder")``.
     name: the name of the table.
 
-    Each value of a row has a column, ``metadata`` as JSON, and ``vector`` is its vector. During a
-    sync, the ids and hashes of all rows are in memory. Raises ``ConfigError`` for another
-    connection, such as an ``AsyncConnection``, and ``MissingPackageError`` without lancedb.
+    The table has a column for each value of a row, with ``metadata`` as JSON, and the column
+    ``vector``. During a sync, the ids and hashes of all rows are in memory. Raises ``ConfigError``
+    for another kind of connection, such as an ``AsyncConnection``, and ``MissingPackageError`` if
+    lancedb is not installed.
     """
 
     def __init__(self, connection: Any, name: str) -> None:
@@ -29,7 +30,7 @@ class LanceTarget:
         self._table: Any = None
 
     def start(self) -> int | None:
-        """Check the table, read its records, and return the size of its vectors."""
+        """Check the table, and return the size of its vectors, or None if there is no table."""
         self._table, self._known = None, KnownRows(())
         try:
             self._table = self._connection.open_table(self.name)
@@ -40,11 +41,11 @@ class LanceTarget:
         return int(self._table.schema.field("vector").type.list_size)
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
-        """Return the records of the documents, or of all documents if None."""
+        """Return the records of these documents, or of all documents if ``documents`` is None."""
         return self._known.records(documents)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash that has one."""
         ids = self._known.holders(embed_hashes, model)
         found = self._select(("embed_hash", "vector"), _among(ids)) if ids else ()
         return {row["embed_hash"]: row["vector"] for row in found}
@@ -69,7 +70,7 @@ class LanceTarget:
         self._table.delete(_among(ids))
 
     def finish(self) -> None:
-        """Join the small files that writing leaves behind, and forget the rows."""
+        """Merge the small files that were written, and free the records in memory."""
         if self._table is not None:
             self._table.optimize()
         self._known = KnownRows(())

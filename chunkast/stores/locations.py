@@ -1,4 +1,4 @@
-"""The targets that a command can name, such as ``qdrant:vectors#docs``."""
+"""Make targets from their names on the command line, such as ``qdrant:vectors#docs``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _KINDS: Final[Mapping[str, tuple[str, str, Callable[[Any, str], Any], Callable[.
 
 
 def target_at(location: str) -> Target:
-    """Return the target that a location names, such as "lance:FOLDER#TABLE".
+    """Return the target at ``location``, such as "lance:FOLDER#TABLE".
 
-    Raises ``ConfigError`` for another form, ``MissingPackageError`` if a package is missing, and
-    ``StoreError`` if the store cannot be opened.
+    Raises ``ConfigError`` for an invalid location, ``MissingPackageError`` if a package is missing,
+    and ``StoreError`` if the store cannot be opened.
     """
     scheme, colon, rest = location.partition(":")
     place, _, name = rest.rpartition("#")

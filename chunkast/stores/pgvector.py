@@ -34,12 +34,13 @@ _HNSW: Final = """select from pg_index
 class PgvectorTarget:
     """A table of PostgreSQL with the extension pgvector, which is created with the first row.
 
-    connection: a ``psycopg.Connection``, which is in no transaction during a sync.
+    connection: a ``psycopg.Connection``, which must not be in a transaction during a sync.
     name: the name of the table, or of a schema and a table in it: "docs" or "search.docs".
     hnsw: at the end of a sync, create an HNSW index for cosine distances if there is none.
 
-    Each value of a row has a column, and ``embedding`` is its vector. Raises ``ConfigError`` for
-    another connection or name, and ``MissingPackageError`` without psycopg.
+    The table has a column for each value of a row, and the column ``embedding`` for the vector.
+    Raises ``ConfigError`` for another kind of connection or an invalid name, and
+    ``MissingPackageError`` if psycopg is not installed.
     """
 
     def __init__(self, connection: Any, name: str, *, hnsw: bool = False) -> None:
@@ -53,7 +54,7 @@ class PgvectorTarget:
         self._table = self._psycopg.sql.Identifier(*parts)
 
     def start(self) -> int | None:
-        """Check the table, and return the size of its vectors."""
+        """Check the table, and return the size of its vectors, or None if there is no table."""
         found = dict(self._run(_FIND))
         self._exists = bool(found)
         if found:
@@ -61,13 +62,13 @@ class PgvectorTarget:
         return found.get("embedding")
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
-        """Return the records of the documents, or of all documents if None."""
+        """Return the records of these documents, or of all documents if ``documents`` is None."""
         names = None if documents is None else list(documents)
         rows = self._run(_RECORDS, names, names) if self._exists else []
         return [Record.of(dict(zip(RECORD, row, strict=True))) for row in rows]
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash that has one."""
         return dict(self._run(_VECTORS, list(embed_hashes), model) if self._exists else ())
 
     def write(self, rows: Sequence[Row], vectors: Sequence[Vector]) -> None:
@@ -79,7 +80,7 @@ class PgvectorTarget:
         self.update([{**row, "embedding": [*vector]} for row, vector in pairs])
 
     def update(self, rows: Sequence[Row]) -> None:
-        """Replace all columns, but vectors only by others."""
+        """Replace all columns of rows. A row without an "embedding" keeps its vector."""
         self._run(_WRITE, json.dumps([*rows]))
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -87,7 +88,7 @@ class PgvectorTarget:
         self._run("delete from {table} where chunk_id = any(%s)", list(ids))
 
     def finish(self) -> None:
-        """Create the HNSW index, which makes writing rows slow."""
+        """Create the HNSW index if ``hnsw`` is true; an earlier index would slow down writing."""
         if self._hnsw and self._exists and not self._run(_HNSW):
             self._run("create index on {table} using hnsw (embedding vector_cosine_ops)")
 

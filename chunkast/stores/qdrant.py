@@ -22,11 +22,12 @@ class QdrantTarget:
 
     client: a ``QdrantClient`` of a server, or an embedded one: ``QdrantClient(path="vectors")``.
     name: the name of the collection.
-    vector: the name of the vector, if the vectors of the collection have names.
-    distance: how a new collection compares vectors: "cosine", "dot", "euclid" or "manhattan".
+    vector: the name of the vector to use, if the collection's vectors have names.
+    distance: the distance function of a new collection: "cosine", "dot", "euclid" or "manhattan".
 
     A point's id is ``chunk.uuid``, and its payload is the row. Raises ``ConfigError`` for another
-    client, such as an ``AsyncQdrantClient``, and ``MissingPackageError`` without qdrant-client.
+    kind of client, such as an ``AsyncQdrantClient``, and ``MissingPackageError`` if qdrant-client
+    is not installed.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class QdrantTarget:
         self._known: KnownRows | None = None
 
     def start(self) -> int | None:
-        """Check the collection, and return the size of its vectors."""
+        """Check the collection, and return its vectors' size, or None if there is no collection."""
         self._exists = self._client.collection_exists(self.name)
         self._indexed = self._embedded
         count = self._client.count(self.name).count if self._exists else 0
@@ -62,13 +63,13 @@ class QdrantTarget:
         return int(vectors[self._vector].size)
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
-        """Return the records of the documents, or of all documents if None."""
+        """Return the records of these documents, or of all documents if ``documents`` is None."""
         if self._known is not None:
             return self._known.records(documents)
         return self._scroll("document", documents)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash that has one."""
         known = self._known or KnownRows(self._scroll("embed_hash", embed_hashes))
         ids = known.holders(embed_hashes, model)
         if not ids:
@@ -95,7 +96,7 @@ class QdrantTarget:
             self._known.put(*map(Record.of, rows))
 
     def update(self, rows: Sequence[Row]) -> None:
-        """Replace payloads."""
+        """Replace the payloads of points, but not their vectors."""
         replace, payload = self._models.OverwritePayloadOperation, self._models.SetPayload
         changes = (payload(payload=row, points=[chunk_uuid(row["chunk_id"])]) for row in rows)
         self._client.batch_update_points(self.name, [replace(overwrite_payload=x) for x in changes])
@@ -105,7 +106,7 @@ class QdrantTarget:
         self._client.delete(self.name, list(map(chunk_uuid, ids)))
 
     def finish(self) -> None:
-        """Forget the rows."""
+        """Free the records in memory."""
         self._known = None
 
     def _scroll(

@@ -1,4 +1,4 @@
-"""Write rows to a target, with a stored vector if there is one, else with a new one; and report."""
+"""Write rows to a target with stored or new vectors, and count them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _PIECE: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """The number of texts and rows that a sync has processed.
+    """The numbers of texts and rows that a sync has processed.
 
-    Every chunk that was passed counts as written, updated or unchanged.
+    Every chunk counts as written, updated or unchanged.
 
-    embedded: the texts that were embedded.
-    written: the rows that were written with a vector, new or not.
-    updated: the rows of which everything but the vector was replaced.
-    deleted: the rows that were deleted.
-    unchanged: the rows that were already up to date.
+    embedded: the number of embedded texts.
+    written: the number of rows written with a vector, which may be a stored vector.
+    updated: the number of rows that kept their vector, and whose other values were replaced.
+    deleted: the number of deleted rows.
+    unchanged: the number of rows that were already up to date.
     """
 
     embedded: int = 0
@@ -40,7 +40,7 @@ class SyncReport:
     unchanged: int = 0
 
     def __str__(self) -> str:
-        """Return the counts in one line."""
+        """Return the counts as one line of text."""
         texts = "text" if self.embedded == 1 else "texts"
         chunks = "chunk" if self.written == 1 else "chunks"
         return (
@@ -50,9 +50,9 @@ class SyncReport:
 
 
 class SyncError(StoreError):
-    """A sync has stopped: ``embed`` failed, or the store refused a request.
+    """Raised if a sync stops, because ``embed`` failed or the store refused a request.
 
-    ``report`` counts what was done until then. Run the sync again to continue.
+    ``report`` is the :class:`SyncReport` up to that point. Run the sync again to continue.
     """
 
     def __init__(self, path: str, reason: str, report: SyncReport) -> None:
@@ -62,7 +62,7 @@ class SyncError(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A row that needs the vector of ``text``; ``needs`` is the hash of that text."""
+    """A row to write with the vector of ``text``; ``needs`` is the hash of that text."""
 
     row: Row
     text: str
@@ -73,10 +73,10 @@ class Pending:
 class RowWriter:
     """Writes, updates and deletes rows, and counts them; a dry run only counts.
 
-    known: vectors of an index by hash, and those that overwritten rows need; in a dry run, also
-        of the texts that would be embedded. The vectors of the store are read for other texts only.
-    size: the size of the stored vectors, or None if there are none.
-    waiting: the rows whose texts have to be embedded, by hash.
+    known: vectors by hash that need not be read from the store: those of an index, and those of
+        rows that will be overwritten. In a dry run, also empty vectors for texts to embed.
+    size: the size of the stored vectors, or None if no vectors are stored.
+    waiting: the rows whose texts are still to be embedded, by hash.
     """
 
     target: Target
@@ -96,9 +96,9 @@ class RowWriter:
         return SyncReport(**self.counts)
 
     def place(self, rows: Sequence[Pending]) -> None:
-        """Write the rows that have a stored vector, in order; embed the texts of others later.
+        """Write the rows that have a stored vector, in order; queue the texts of other rows.
 
-        Texts are embedded as soon as there is a full batch of them.
+        Queued texts are embedded as soon as they fill a batch.
         """
         for piece in _pieces(rows):
             found = self._find({row.needs for row in piece})
@@ -110,19 +110,19 @@ class RowWriter:
                 self._embed_batch()
 
     def overwrite(self, rows: Sequence[Pending]) -> None:
-        """Replace rows, after reading all stored vectors that they need."""
+        """Replace rows, after reading all vectors that they need from the store."""
         for piece in _pieces(rows):
             found = self._find({row.needs for row in piece})
             self.known |= {text: array("f", vector) for text, vector in found.items()}
         self.place(rows)
 
     def finish(self) -> None:
-        """Embed the texts that are left."""
+        """Embed the queued texts, and write their rows."""
         while self.waiting:
             self._embed_batch()
 
     def update(self, rows: Sequence[Row]) -> None:
-        """Replace everything but the vectors of rows that are stored."""
+        """Replace all values of stored rows but their vectors."""
         self._run("updated", self.target.update, rows)
 
     def delete(self, ids: Sequence[str]) -> None:

@@ -32,33 +32,34 @@ def sync(
     dry_run: bool = False,
     on_progress: Callable[[SyncReport], object] | None = None,
 ) -> SyncReport:
-    """Bring the rows of documents in a vector store up to date, and return what was done.
+    """Bring the rows of documents in a vector store up to date, and return a report.
 
     target: the store, such as a ``QdrantTarget``.
-    documents: pairs of a source and the chunks of that document, such as ``chunk_folder`` yields.
-        An empty list deletes the rows of the document. None leaves them alone, and if the source is
-        a folder, also those of all documents below it. Documents that are not passed are left
-        alone. With a ``chunkast.index.Store``, the target follows this index and reuses its vectors:
-        ``embed`` and ``model`` are not passed, and all other documents of chunkast are deleted.
-    embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns as many
-        vectors, in order. A text whose vector is in the store is never passed.
-    model: the name of the embedding model. Vectors are only reused for the same model.
-    remove_missing: also delete the documents that chunkast wrote and that are not passed.
+    documents: pairs of a source and its chunks, such as ``chunk_folder`` yields. An empty list
+        deletes the document's rows. None keeps them, and if the source is a folder, keeps the rows
+        of all documents below it. Documents that are not passed are kept, unless ``remove_missing``
+        is true. If this is a ``chunkast.index.Store``, the target becomes a copy of that index:
+        its vectors are reused, ``embed`` and ``model`` must not be passed, and all other documents
+        that chunkast wrote are deleted.
+    embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns their
+        vectors in the same order. Texts whose vectors are in the store are not passed.
+    model: the name of the embedding model. Only vectors of this model are reused.
+    remove_missing: delete documents that chunkast wrote and that are not passed.
     batch_size: the maximum number of texts to embed at once.
-    dry_run: change nothing, do not call ``embed``, and return what a sync would do.
-    on_progress: called with the report so far whenever rows were written, updated or deleted.
+    dry_run: change nothing and embed nothing; report what a sync would do.
+    on_progress: called with the report so far after rows are written, updated or deleted.
 
-    Rows are deleted last. If ``documents`` raises, all documents before are written, nothing is
-    deleted, and the exception is raised again. If the process is killed, run the sync again: at
-    most two batches, and texts that were changing places, are embedded a second time. Two syncs at
-    once are not supported.
+    Rows are deleted last. If iterating ``documents`` raises an exception, the earlier documents are
+    written, nothing is deleted, and the exception is raised again. If the process is killed, run
+    the sync again: at most two batches, and texts that moved between rows, are embedded again. Do
+    not run two syncs of one target at once.
 
-    Raises ``ConfigError`` for an invalid argument, for a source that occurs twice, for chunks of
-    another document, and if ``remove_missing`` would delete everything because no document was
-    passed. Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or
-    returns anything but vectors of the store's size, if the store refuses a request, and if it
-    belongs to another program. Raises ``StoreError`` if an index has a text without a vector; then
-    nothing is written.
+    Raises ``ConfigError`` for an invalid argument, a duplicate source, or a chunk of another
+    document, and if ``remove_missing`` would delete everything because no document was passed.
+    Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or returns
+    anything but vectors of the store's size, if the store refuses a request, or if the store
+    belongs to another program. Raises ``StoreError`` before writing if a text of an index has no
+    vector.
     """
     known: dict[str, Vector] = {}
     if isinstance(documents, Store):
@@ -145,7 +146,7 @@ class _Run:
     overwrites: list[Pending] = field(default_factory=list)
 
     def follow(self, documents: Iterator[tuple[str, list[Chunk] | None]]) -> Exception | None:
-        """Make the target follow the documents; return the exception that ended them, if any."""
+        """Sync the documents; return the exception that iterating them raised, if any."""
         self.writer.size = self.writer.target.start()
         sizes = {len(vector) for vector in self.writer.known.values()}
         if self.writer.size and sizes - {self.writer.size}:
@@ -202,7 +203,7 @@ class _Run:
                 (self.overwrites if lost else self.new).append(pending)
 
     def write(self, least: int = 1) -> None:
-        """Write the new rows and the updates if there are at least so many of them."""
+        """Write the new rows if there are at least ``least``, and likewise the updates."""
         if len(self.new) >= least:
             self.writer.place(self.new)
             self.new = []
@@ -211,7 +212,7 @@ class _Run:
             self.updates = []
 
     def delete(self) -> None:
-        """Delete the rows that have no chunk any more."""
+        """Delete the rows whose chunks no longer exist."""
         for document, records in self.stored.items():
             parts = document.split("/")
             if self.unread.isdisjoint("/".join(parts[:n]) for n in range(len(parts) + 1)):

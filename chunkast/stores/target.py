@@ -1,4 +1,4 @@
-"""The protocol of a vector store that chunks are synced to, and the rows in it."""
+"""The interface between a sync and a vector store, and the format of rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Record:
 
     @classmethod
     def of(cls, row: Row) -> Record:
-        """Return the record of a row; any other values in the row are ignored."""
+        """Return the record of a row, ignoring the row's other values."""
         return cls(row["chunk_id"], *(row.get(name) or "" for name in RECORD[1:]))
 
 
@@ -59,51 +59,48 @@ RECORD: Final = ("chunk_id", "document", "embed_hash", "state_hash", "model", "a
 class Target(Protocol):
     """A vector store, as :func:`chunkast.stores.sync` uses it.
 
-    A row has a unique ``chunk_id``, the values of ``Row`` and a vector. Rows of other programs are
-    never returned, changed or deleted. When a method returns, its changes are stored for good; if
-    the process is killed before, each row is either the old or the new one. Any exception that a
-    method raises ends the sync with a ``SyncError``, except a ``ConfigError``.
+    A row has a unique ``chunk_id``, the values of ``Row`` and a vector. Methods never return,
+    change or delete the rows of other programs. When a method returns, its changes are durable; if
+    the process is killed earlier, each row is either the old or the new one. If a method raises a
+    ``ConfigError``, the sync raises it again; any other exception becomes a ``SyncError``.
     """
 
     name: str
     """The name of the store in messages."""
 
     def start(self) -> int | None:
-        """Begin a sync, and return the size of the stored vectors, or None if there is no store.
+        """Begin a sync, and return the size of the stored vectors, or None if no store exists.
 
         Changes nothing. Raises ``StoreError`` if the store belongs to another program.
         """
 
     def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
-        """Return the records of all rows of these documents, or of all documents if None."""
+        """Return the records of these documents, or of all documents if ``documents`` is None."""
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector for each of at most 1,000 hashes for which there is one.
+        """Return a stored vector of ``model`` for each hash that has one.
 
-        The vectors of rows with another ``model`` do not count.
+        ``embed_hashes`` has at most 1,000 hashes.
         """
 
     def write(self, rows: Sequence[Row], vectors: Sequence[Vector]) -> None:
-        """Write rows with their vectors, in this order; replace rows with the same ``chunk_id``.
+        """Write rows with their vectors, in order; replace rows with the same ``chunk_id``.
 
-        Creates the store if there is none.
+        Creates the store if it does not exist.
         """
 
     def update(self, rows: Sequence[Row]) -> None:
-        """Replace all values of rows that are stored, but not their vectors."""
+        """Replace all values of stored rows but their vectors."""
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete the rows with these values of ``chunk_id``, at most 1,000."""
+        """Delete the rows whose ``chunk_id`` is in ``ids``, which has at most 1,000 items."""
 
     def finish(self) -> None:
-        """End a sync that has changed the store, for example by building an index."""
+        """Finish a sync, for example by building an index. Not called for a dry run."""
 
 
 def row_of(chunk: Chunk, document: str, model: str) -> dict[str, Any]:
-    """Return the row of a chunk: the values that a store keeps beside the vector.
-
-    Values that the chunk does not have are left out.
-    """
+    """Return the row of a chunk: the values to store with its vector, without empty ones."""
     values = {
         **{name: getattr(chunk, name, None) for name in COLUMNS},
         "chunk_id": chunk.id,
@@ -124,20 +121,20 @@ COLUMNS: Final[Mapping[str, type]] = {
 
 
 def flat(row: Row) -> dict[str, Any]:
-    """Return all values of a row: None for those that are absent, and ``metadata`` as JSON."""
+    """Return a value for each column: None for absent values, and ``metadata`` as JSON."""
     metadata = row.get("metadata")
     return {**dict.fromkeys(COLUMNS), **row, "metadata": metadata and json.dumps(metadata)}
 
 
 def check_own(store: str, found: Container[str]) -> None:
-    """Raise ``StoreError`` if a table does not have all columns."""
+    """Raise ``StoreError`` if a column of chunkast's rows is not in ``found``."""
     missing = ", ".join(name for name in COLUMNS if name not in found)
     if missing:
         raise StoreError(store, f"belongs to another program: it has no column {missing}")
 
 
 def clean(value: Any) -> Any:
-    """Return JSON data with NUL and lone surrogates, which stores refuse, replaced by U+FFFD."""
+    """Return JSON data with U+FFFD for NUL and lone surrogates, which stores refuse."""
     if isinstance(value, str):
         return without_surrogates(value).replace("\0", "\ufffd")
     if isinstance(value, Mapping):
@@ -154,9 +151,9 @@ def imported(module: str, extra: str) -> Any:
 
 
 def module_of(client: Any, field: str, kind: str, extra: str) -> Any:
-    """Return the module of a client's class, such as "psycopg.Connection".
+    """Return the module of the class ``kind``, such as "psycopg.Connection".
 
-    Raises ``ConfigError`` for an object of another class, and ``MissingPackageError`` if the
+    Raises ``ConfigError`` if ``client`` is not of that class, and ``MissingPackageError`` if the
     package is not installed.
     """
     module, _, name = kind.rpartition(".")
