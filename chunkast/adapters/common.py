@@ -1,4 +1,4 @@
-"""Functions that the adapters share."""
+"""Shared functions of the adapters."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ PAGE_KEYS: Final = ("first_page", "last_page")
 def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False) -> dict[str, Any]:
     """Return the chunk's metadata, heading path, token count and, by default, positions.
 
-    The key ``headings`` is the titles joined by " > ", because many vector stores do not accept
-    lists; it is "" before the first heading. If ``sections`` is true, the key ``sections`` is a
-    list of the heading paths of all sections in the chunk, each joined in the same way, and
-    ``section_anchors`` a list of their anchors. The number of a notebook cell is treated as a
-    position if the cell has an id.
+    ``headings`` is the titles joined by " > ", because many vector stores do not accept lists; it
+    is "" before the first heading. If ``sections`` is true, ``sections`` lists the heading path of
+    each section in the chunk, joined in the same way, and ``section_anchors`` lists their anchors.
+    If a notebook cell has an id, its number counts as a position.
     """
     own = dict(chunk.metadata)
     paths = [" > ".join(path) for path in chunk.sections]
@@ -56,7 +55,7 @@ def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
 def described(adapter: object, config: ChunkConfig, **own: object) -> str:
     """Return an adapter's ``repr``: its class, and the options that differ from the defaults.
 
-    ``own`` are the adapter's own options; options that are false or empty are left out.
+    ``own`` are the adapter's own options; those that are false or empty are left out.
     """
     options = config.changed_fields() | {name: value for name, value in own.items() if value}
     shown = ", ".join(f"{name}={value!r}" for name, value in options.items())

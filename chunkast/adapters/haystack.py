@@ -1,4 +1,4 @@
-"""A splitter for Haystack. Needs the ``chunkast[haystack]`` extra."""
+"""A splitter for Haystack. Requires the ``chunkast[haystack]`` extra."""
 
 from haystack_integrations.components.preprocessors.chunkast import ChunkastDocumentSplitter
 

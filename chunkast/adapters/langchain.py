@@ -1,4 +1,4 @@
-"""A ``TextSplitter`` for LangChain. Needs the ``chunkast[langchain]`` extra."""
+"""A ``TextSplitter`` for LangChain. Requires the ``chunkast[langchain]`` extra."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class SplitterOptions(ChunkOptions, total=False):
 
 
 class ChunkastTextSplitter(TextSplitter):
-    """Splits Markdown into chunks that fit an exact token budget.
+    """Splits Markdown into chunks that fit a token budget, counted exactly.
 
     Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` are numbers
-    of tokens. ``headings`` (a single string), ``token_count`` and the chunk's own metadata are
-    added to the metadata of each document.
+    of tokens. The metadata of each chunk is the document's metadata, the chunk's own metadata,
+    ``headings`` (a single string) and ``token_count``.
 
     source_key: the metadata key of a document's name. The ids of chunks are computed from this
-        name, or else from the document's id. If a document has neither, its chunks do not have ids,
-        because ids would not be unique. If several documents in one call have the same name, the
-        ids of their chunks still differ.
+        name, or else from the document's id. The chunks of a document without name and id have no
+        ids, because the ids would not be unique. If several documents in one call have the same
+        name, the ids of their chunks still differ.
     content: the text in ``page_content``: "text", verbatim, or "embed_text", with context. With
         "embed_text", the verbatim text is stored in the metadata as ``text``, and
         :class:`VerbatimRetriever` returns it.
@@ -98,7 +98,7 @@ class ChunkastTextSplitter(TextSplitter):
     ) -> ChunkastTextSplitter:
         """Return a splitter that counts tokens with tiktoken.
 
-        Special tokens in a text are treated as ordinary text.
+        Special tokens in a text are counted as ordinary text.
         """
         # Python raises ``TypeError`` if the encoding is given twice.
         return cls(encoding=encoding_name, model=model_name, **options)  # type: ignore[misc]
@@ -117,7 +117,7 @@ class ChunkastTextSplitter(TextSplitter):
     def create_documents(
         self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
     ) -> list[Document]:
-        """Return one document for each chunk of the texts, with a copy of its text's metadata.
+        """Return one document for each chunk of ``texts``, with a copy of the text's metadata.
 
         Raises ``ConfigError`` if ``texts`` and ``metadatas`` differ in length.
         """
@@ -155,9 +155,8 @@ class ChunkastTextSplitter(TextSplitter):
 class VerbatimRetriever(BaseRetriever):
     """A retriever that returns the verbatim text of each chunk that ``retriever`` finds.
 
-    Use this retriever for documents that were split with ``content="embed_text"``. Such documents
-    are embedded and found with their context, but returned without their context. Other documents
-    are returned unchanged.
+    Use it for documents that were split with ``content="embed_text"``. They are embedded and found
+    with their context, but returned without it. Other documents are returned unchanged.
     """
 
     retriever: BaseRetriever

@@ -1,4 +1,4 @@
-"""A ``NodeParser`` and an embedding step for LlamaIndex (the ``chunkast[llama-index]`` extra)."""
+"""A ``NodeParser`` and an embedding step for LlamaIndex. Requires ``chunkast[llama-index]``."""
 
 from __future__ import annotations
 
@@ -57,25 +57,22 @@ class ParserOptions(ChunkOptions, total=False):
 
 
 class ChunkastNodeParser(NodeParser):
-    """Parses Markdown documents into nodes that fit an exact token budget.
+    """Parses Markdown documents into nodes that fit a token budget, counted exactly.
 
     Pass the fields of ``ChunkConfig`` as keywords; they are stored in ``options``. ``chunk_size``
-    and ``chunk_overlap`` are numbers of tokens. The ids of nodes are computed from the document's
-    id, so node ids are stable only if the document's id is: use
-    ``SimpleDirectoryReader(filename_as_id=True)``. ``start_char_idx`` and ``end_char_idx`` are
-    exact.
+    and ``chunk_overlap`` are numbers of tokens. Node ids are computed from the document's id, so
+    they are stable only if that id is: use ``SimpleDirectoryReader(filename_as_id=True)``.
+    ``start_char_idx`` and ``end_char_idx`` are exact.
 
-    The budget applies both to the text that is embedded and to the text that a language model
-    reads: ``get_content`` with ``MetadataMode.EMBED`` and with ``MetadataMode.LLM``, including the
-    document's metadata. Both texts contain the context of the chunk. The heading path and the
-    openers are stored in the metadata as ``heading_path``. A repeated table header or fence is
-    stored in ``text_template``, so that nodes from a cache or a store embed the same text. If ``embed_text``
-    replaces spans of the text, the template contains all of ``embed_text``. With
-    ``include_metadata=False``, no context is added.
+    The budget applies to the embedded text (``MetadataMode.EMBED``) and to the text for language
+    models (``MetadataMode.LLM``). Both include the document's metadata and the chunk's context. The
+    heading path and the openers are stored in the metadata as ``heading_path``. A repeated table
+    header or fence is stored in ``text_template``, so that nodes from a cache or a store embed the
+    same text. If ``embed_text`` replaces spans of the text, the template contains all of
+    ``embed_text``. With ``include_metadata=False``, no context is added.
 
     The metadata also contains ``headings`` (a single string), positions, ``token_count`` and the
-    chunk's own metadata. Of these, only the line numbers are shown to language models, and nothing
-    is embedded.
+    chunk's own metadata. Of these, language models see only the line numbers, and none is embedded.
 
     uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
     sections: add lists of the heading paths and anchors of all sections in the chunk to the
@@ -97,7 +94,7 @@ class ChunkastNodeParser(NodeParser):
     def __init__(
         self, options: Mapping[str, Any] | None = None, **keywords: Unpack[ParserOptions]
     ) -> None:
-        """Make a parser; keywords that are not fields of the parser are added to ``options``."""
+        """Create a parser. Keywords that are not fields of the parser are added to ``options``."""
         fields: dict[str, Any] = {**(options or {}), **keywords}
         own = {name: fields.pop(name) for name in type(self).model_fields if name in keywords}
         super().__init__(options=fields, **own)
@@ -246,13 +243,13 @@ def _literal(text: str) -> str:
 class EmbedOnce(TransformComponent):
     """An embedding step for pipelines that embeds every text only once.
 
-    If a document changes, a pipeline processes all of it again. Use this step instead of the
-    embedding model: the step stores vectors by the hash of the embedded text, reuses stored
-    vectors, and only calls the model for new texts.
+    If a document changes, a pipeline processes all of it again. Put this step in the place of the
+    embedding model: it stores each vector by the hash of its text, and calls the model only for
+    texts without a stored vector.
 
     embed_model: the embedding model.
-    store: the store for the vectors, with a collection for each model name. To keep the vectors in
-        a file, use ``SimpleKVStore.from_persist_path`` and ``persist``.
+    store: the store for the vectors, with a collection for each model. To keep the vectors in a
+        file, use ``SimpleKVStore.from_persist_path`` and ``persist``.
     """
 
     embed_model: SerializeAsAny[BaseEmbedding]

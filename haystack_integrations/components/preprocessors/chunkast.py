@@ -1,7 +1,7 @@
-"""A splitter for Haystack. Needs the ``chunkast[haystack]`` extra.
+"""A splitter for Haystack. Requires the ``chunkast[haystack]`` extra.
 
-The splitter is in this namespace because Haystack only loads the components of saved pipelines from
-trusted namespaces, such as this one.
+The splitter is in this namespace because Haystack loads the components of saved pipelines only from
+trusted namespaces.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _SOURCE_KEYS: Final = ("file_path", "url", "source")
 
 @component
 class ChunkastDocumentSplitter:
-    """Splits Markdown documents into documents that fit an exact token budget.
+    """Splits Markdown documents into documents that fit a token budget, counted exactly.
 
     Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` are numbers
     of tokens. ``meta`` contains the document's ``meta``, the chunk's own metadata, and:
 
-    - ``source_id``, the document's name, which edits do not change,
+    - ``source_id``, the document's name, which stays the same when the document is edited,
     - ``split_id`` and ``split_idx_start``, as in Haystack's splitters,
     - ``headings`` (a single string), ``start_index``, ``end_index``, ``start_line``, ``end_line``
       and ``token_count``,
@@ -45,14 +45,14 @@ class ChunkastDocumentSplitter:
     - ``content_hash``, ``embed_hash`` and ``state_hash``, so that
       ``{"id": document.id, **document.meta}`` is a record for :func:`chunkast.plan_writes`.
 
-    If the text to embed replaces spans of the chunk's text, ``meta["embed_text"]`` contains all of
-    the text to embed, and ``embed_prefix`` is "". For such documents, use ``content="embed_text"``.
-    For a ``SentenceWindowRetriever``, which joins neighbouring chunks, use ``trim=False``.
+    If the embedded text replaces parts of the chunk's text, ``meta["embed_text"]`` is the embedded
+    text, and ``embed_prefix`` is "". For such documents, use ``content="embed_text"``. For a
+    ``SentenceWindowRetriever``, which joins neighbouring chunks, use ``trim=False``.
 
     source_key: the ``meta`` key of a document's name, from which the ids of its chunks are
         computed. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
-        If a document does not have a name, its id is used, but every edit changes that id.
-        (Haystack's converters only keep the last part of a path, unless ``store_full_path=True``.)
+        If a document has no name, its id is used instead, which every edit changes. (Haystack's
+        converters keep only the last part of a path, unless ``store_full_path=True``.)
     content: the content of the documents: "text", verbatim, or "embed_text", with context. With
         "embed_text", ``meta`` contains the verbatim ``text`` instead of ``embed_prefix``.
     uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
@@ -89,7 +89,7 @@ class ChunkastDocumentSplitter:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChunkastDocumentSplitter:
-        """Return a splitter made from the data that :meth:`to_dict` returned."""
+        """Return the splitter whose :meth:`to_dict` returned ``data``."""
         return default_from_dict(cls, data)  # type: ignore[no-any-return]
 
     @component.output_types(documents=list[Document])
