@@ -1,4 +1,4 @@
-"""Find, repair and parse tool calls in text, in the protocols in which models write them."""
+"""Find, repair and parse the tool calls that models write in text."""
 
 from chunkast.toolcalls.call_model import (
     ArgumentsDelta,

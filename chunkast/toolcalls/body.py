@@ -1,7 +1,7 @@
-"""The parts that all kinds of bodies have in common.
+"""The common base of all kinds of call bodies: JSON, Python, XML elements and tagged parameters.
 
-A kind of body has a class whose objects read the text of calls as it arrives, to find where the
-calls end, and functions that divide that text into calls, read their arguments and repair them.
+Each kind has a subclass of :class:`Reading`, which finds the ends of calls while text arrives, and
+functions that split a text into calls, parse their arguments and repair their bodies.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Source = tuple[int, str, str]
 
 
 class KeptText:
-    """Text in the fragments in which it came, from position ``start`` to ``end``.
+    """The fragments of a text from position ``start`` to ``end``.
 
-    Line breaks are before the whole text, and one after it, so that all lines are alike. ``stop``
-    is the position after the latter.
+    Line breaks are added before and after the whole text, so that the first and last lines need no
+    special case. ``stop`` is the position after the last line break.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class KeptText:
         self._new.append(fragment + "\n" * last)
 
     def whole(self) -> tuple[str, int]:
-        """Return a text with all that is kept, and the position of its first character."""
+        """Return all text that is kept, and the position of its first character."""
         if self._new:
             skipped = max(0, self.start - 2 - self._base)
             self._joined = "".join((self._joined[skipped:], *self._new))
@@ -52,7 +52,10 @@ class KeptText:
         return self._joined, self._base
 
     def since(self, position: int) -> tuple[str, int]:
-        """Return a text with all that follows ``position``; fast if it is near the end."""
+        """Return text that includes all of it after ``position``, and the start of that text.
+
+        This is fast if ``position`` is near the end.
+        """
         if not self._new:
             return self._joined, self._base
         start, pieces = self.stop, deque[str]()
@@ -80,12 +83,16 @@ class KeptText:
 
 @dataclass(slots=True)
 class Opener:
-    """Text at ``[start, end)`` that may begin a call, whose body begins at ``body``.
+    """Text at ``[start, end)`` that may begin a call.
 
-    ``name`` is the tool's name, and ``id`` the call's, if the opener contains them. ``is_fenced``
-    is true if it begins with a fence that may contain only the call. ``reading`` reads the value at
-    ``key``, or ``None`` if that has ended; the first one was at ``begin``. ``stop`` is the end of
-    the call so far.
+    name: the tool's name, or "" if the opener does not contain it.
+    id: the call's id, or ``None`` if the opener does not contain it.
+    body: the position at which the call's body begins.
+    is_fenced: whether the opener begins with a fence that must contain only the call.
+    reading: the reading that looks for the end of the call.
+    key: the position of the value that is being read, or ``None`` if that value has ended.
+    begin: the position of the call's first value.
+    stop: the end of the call so far.
     """
 
     protocol: Protocol
@@ -102,22 +109,25 @@ class Opener:
 
     @property
     def is_certain(self) -> bool:
-        """True if all that has been read since its beginning belongs to the call."""
+        """True if all text read since the opener certainly belongs to the call."""
         return self.key is not None and self.reading.fallback(self.key) is None
 
 
 @dataclass(slots=True)
 class Reading:
-    """The ``text`` that is read from one opener on: the base of all kinds of bodies.
+    """Reads text from an opener on, to find where the call ends: the base of all kinds of bodies.
 
-    A reading goes on while text arrives. It remembers the ends of all openers inside, and which are
-    open: if the first one turns out to be text, the others are looked up, and nothing is read
-    again. Only brackets inside strings need a second reading, which takes them to be outside (in
-    Python, a third, as there are two quotes). So reading takes linear time.
+    A reading continues as text arrives. It records the ends of all openers that it passes. If its
+    first opener turns out to be text, the ends of the others are looked up, and nothing is read
+    again. Only brackets inside strings need a second reading, which ignores the quotes (Python,
+    with its two kinds of quotes, needs a third). So reading takes linear time.
 
-    ``pattern`` matches the marks of the body. ``position`` is the number of characters read.
-    ``ends`` maps the position of each opener whose end is known to that end. ``closers`` are the
-    tags that close the call to be read.
+    text: the text.
+    pattern: matches the marks of the body, such as tags, quotes and brackets.
+    position: the position up to which the text has been read.
+    protocol: the protocol of the call.
+    ends: the end of each opener whose end is known, by the opener's position.
+    closers: the tags that close the call.
     """
 
     text: KeptText
@@ -128,10 +138,10 @@ class Reading:
     closers: tuple[str, ...] = ()
 
     def end(self, key: int, limit: int, *, over: bool) -> int | None:
-        """Return the end of what begins at ``key``, if the text before ``limit`` has it.
+        """Read the text before ``limit``, and return the end of the value at ``key``.
 
-        Return -1 if it turned out to be text, and ``None`` if its end is not known. If ``over`` is
-        true, nothing after ``limit`` counts.
+        Returns -1 if the value turns out to be text, and ``None`` if its end is not known yet. If
+        ``over`` is true, no text after ``limit`` belongs to the value.
         """
         end = self.known(key)
         if end is None and self.position < limit:
@@ -154,27 +164,27 @@ class Reading:
         return end
 
     def note(self, mark: re.Match[str], start: int, end: int) -> None:
-        """Record what ``mark``, at ``[start, end)``, begins and ends."""
+        """Record the values that begin or end with ``mark``, which is at ``[start, end)``."""
         raise NotImplementedError
 
     def known(self, key: int) -> int | None:
-        """Return the end of what begins at ``key``, -1 if it is text, or ``None`` if not known."""
+        """Return the end of the value at ``key``, -1 if it is text, or ``None`` if unknown."""
         return self.ends.get(key)
 
     def fallback(self, _key: int) -> int | None:
-        """Return the end of what begins at a key if nothing else comes: a closer is missing."""
+        """Return the end of the value at a key if its closing tag never comes, or ``None``."""
         return None
 
     def last_end(self, _key: int) -> int | None:
-        """Return the end of what begins at a key if the text ends with it."""
+        """Return the end of the value at a key if the text ends with that value, or ``None``."""
         return None
 
     def complete(self, _key: int) -> int:
-        """Return the end of the last complete call in a list that begins at a key, or 0."""
+        """Return the end of the last complete call in the list at a key, or 0."""
         return 0
 
     def contains(self, key: int) -> bool:
-        """Return whether what begins at ``key`` has been read as an opener."""
+        """Return whether this reading has passed an opener at ``key``."""
         return self.position > key
 
 
@@ -187,21 +197,21 @@ def _body(opener: Opener, _text: str, at: int) -> tuple[str, int]:
 
 
 class Kind(NamedTuple):
-    """A kind of body.
+    """The functions of one kind of body. A row is one form of calls in ``protocols.toml``.
 
-    reading: makes a reading of a text, from its marks, a position and a row.
-    marks: returns a pattern for the tags, quotes, brackets and signs of calls in a body, from a row,
-        a pattern for the names of tools, and all rows. Its group ``cut`` matches text at the end
-        that may be part of one. Rows with the same pattern share their readings.
-    key: returns where the reading of an opener with this text begins, or ``None`` if it is all of
-        the call.
-    read: returns the arguments in a source; raises ``BodyError`` if they cannot be read.
+    reading: makes a reading, from the text, the pattern of marks, a position and a row.
+    marks: returns the pattern of the tags, quotes, brackets and signs of calls in a body, from a
+        row, a pattern of tool names, and all rows. Its group ``cut`` matches the end of a text that
+        may be the beginning of a mark. Rows with the same pattern share their readings.
+    key: returns the position at which reading begins, from an opener and its text, or ``None`` if
+        the opener is the whole call.
+    read: returns the arguments in the source of a call; raises ``BodyError`` if it is invalid.
     pipeline: returns the repairs of bodies.
-    calls: returns the calls in a text that begins with an opener, from the names of the tools.
-    beginning: returns the name of the call in the text at a position, or "" if that is not known
-        yet, and where its arguments begin.
-    closed: returns the end of the arguments that begin at a position, if their bracket is closed.
-    stop: returns where the arguments of a complete call end in its text, which is at a position.
+    calls: returns the calls in a text, from its opener, the text and the names of the tools.
+    beginning: returns the name of a call, or "" if it is not known yet, and the position of its
+        arguments, from an opener, a text and the position of the text.
+    closed: returns the end of the arguments at a position, or ``None`` if they are not closed.
+    stop: returns the end of the arguments of a complete call, as an index into its text.
     """
 
     reading: Callable[[KeptText, re.Pattern[str], int, Protocol], Reading]
@@ -216,10 +226,10 @@ class Kind(NamedTuple):
 
 
 def groups(**patterns: str) -> str:
-    """Return a pattern with a group for each pattern that is not empty, in order."""
+    """Return a pattern of alternatives, with a named group for each pattern that is not empty."""
     return "|".join(f"(?P<{name}>{text})" for name, text in patterns.items() if text)
 
 
 def signs(rows: Sequence[Protocol]) -> str:
-    """Return a pattern for the signs of other calls in a body."""
+    """Return a pattern that matches the signs of other calls in a body."""
     return "|".join(dict.fromkeys(f"\\{row.sign}" for row in rows if row.is_token))

@@ -1,9 +1,9 @@
-"""Calls whose arguments are in brackets, as JSON or as in Python: ``[weather(city="Oslo"), now()]``.
+"""Calls in JSON or Python syntax, such as ``[weather(city="Oslo"), now()]``.
 
-A body in JSON is an object with a name and arguments, or a list of them; or only the arguments, if
-the opener of the call contains the name. In Python, each argument has a name, and a literal as its
-value, with the names of values of Python or JSON. A tuple becomes a list. A tool whose name is not
-a name in Python cannot be called like this.
+A JSON body is an object with a name and arguments, or a list of such objects. If the opener of the
+call contains the name, the body is only the arguments. In a Python body, each argument has a name
+and a literal as its value; ``true``, ``false`` and ``null`` are literals too. Tuples become lists.
+The name of the tool must be a Python name.
 """
 
 from __future__ import annotations

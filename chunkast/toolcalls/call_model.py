@@ -1,4 +1,4 @@
-"""The data types for tool calls: tools, calls, problems in calls, and the text around calls.
+"""Data types for tool calls: tools, calls, problems in calls, and the text around calls.
 
 Positions are character indices in the whole text, and ends are exclusive. Together, the parts of a
 text cover all of it without gaps or overlaps.
@@ -33,7 +33,7 @@ _NAME: Final = re.compile(r"[^\s\ufeff<>/=\"'&]{1,256}")
 class Tool:
     """A tool that may be called, and the JSON Schema of its arguments.
 
-    name: the name of its tags: 1 to 256 characters, without white space and without ``<>/="'&``.
+    name: the tool's name: 1 to 256 characters, without white space and without ``<>/="'&``.
     json_schema: the JSON Schema of its arguments; an empty schema allows any arguments.
 
     Raises ``ConfigError`` for an invalid name, and for a schema that is not a mapping.
@@ -54,8 +54,7 @@ class Tool:
 class ToolProblem:
     """A problem with a call, such as dropped content or an argument that does not fit its schema.
 
-    Other problems are broken tags that were repaired, and a call that stays text because it cannot
-    be read or is never closed.
+    Repaired tags are problems too, as is a call that stays text because it is invalid or unclosed.
 
     tool: the tool's name.
     path: the path of the argument, such as ``days`` or ``stops[0].name``; an empty string if the
@@ -86,8 +85,8 @@ class ToolCall:
     raw: the text of the call, including its tags.
     start_index: the character index at which the call begins, counted from 0.
     end_index: the character index at which the call ends, exclusive.
-    problems: content that is not part of any argument, arguments that do not fit the JSON Schema,
-        and repairs of broken tags. Problems are only reported; they do not change the arguments.
+    problems: dropped content, arguments that do not fit the JSON Schema, and repairs of broken
+        tags. Problems do not change the arguments.
     id: the id that the model gave the call, or ``None``.
     """
 
@@ -124,12 +123,12 @@ Part = Text | ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStart:
-    """The beginning of a call that has not been read completely.
+    """An event: a call has begun, and its name is known.
 
     name: the tool's name.
     start_index: the character index at which the call begins, counted from 0.
-    kind: how its arguments are written: "json", "python", as tagged parameters ("tagged") or as
-        XML elements ("elements").
+    kind: the syntax of the arguments: "json", "python", "tagged" (tagged parameters) or "elements"
+        (XML elements).
     """
 
     name: str
@@ -139,10 +138,10 @@ class ToolCallStart:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsDelta:
-    """The next piece of the arguments of the call that started last.
+    """An event: the next piece of the arguments of the call that started last.
 
-    text: the text, verbatim: JSON, or what the call has instead of it, such as XML. It does not
-        include what is around the arguments, such as the call's own tags.
+    text: the piece, verbatim, in the syntax of the call, such as JSON or XML, without the call's
+        own tags.
     start_index: the character index at which the piece begins, counted from 0.
     end_index: the character index at which the piece ends, exclusive.
     """
@@ -154,7 +153,7 @@ class ArgumentsDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFailed:
-    """The end of a call that started and stays text; the text comes next.
+    """An event: a call that started turned out to be text. The text follows.
 
     name: the tool's name.
     start_index: the character index at which the call begins, counted from 0.

@@ -1,8 +1,7 @@
-"""Emit a call while it arrives: its name, and the text of its arguments as it is written.
+"""Emit events for a call while it arrives: its name, and pieces of its arguments.
 
-Only a call that is not inside an unfinished one is emitted in pieces, so that no text is emitted
-twice; of several calls in one list, only the first one. The others are emitted when they are
-complete. If the name of a call is not at its beginning, the call is emitted when it is complete.
+Some calls are emitted only when they are complete: calls inside an unfinished call, so that no text
+is emitted twice; all calls of a list but the first; and calls that do not begin with their name.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Deltas:
         self._over: Opener | None = None
 
     def read(self) -> Iterator[Event]:
-        """Yield the events of the call that is open after the finder has read a fragment."""
+        """Yield new events of the call that is still open, after the finder has read a fragment."""
         opener, text = self._finder.opener, self._finder.text
         if opener is None or opener is self._over or not opener.is_certain:
             return
@@ -60,14 +59,14 @@ class Deltas:
             self._emitted = limit
 
     def text(self, text: Text) -> Iterator[Event | Part]:
-        """Yield ``text``; if a call had started in it, first yield that this call failed."""
+        """Yield ``text``, after a :class:`ToolCallFailed` if a call had started in it."""
         if self._call is not None and self._call.start < text.end_index:
             yield ToolCallFailed(self._name, self._call.start)
             self._call = None
         yield text
 
     def calls(self, opener: Opener, parts: Iterable[Part]) -> Iterator[Event | Part]:
-        """Yield the ``parts`` that begin with ``opener``, and the events that are still missing."""
+        """Yield the ``parts`` found at ``opener``, each after its remaining events."""
         started, self._call = self._call is not None, None
         for part in parts:
             if started and not (isinstance(part, ToolCall) and part.name == self._name):

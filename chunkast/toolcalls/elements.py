@@ -1,4 +1,4 @@
-"""Calls that are XML elements, whose parameters are elements too."""
+"""Calls whose body is XML, with an element for each parameter."""
 
 from __future__ import annotations
 

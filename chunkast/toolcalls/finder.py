@@ -1,12 +1,12 @@
 """Find calls in text that arrives in fragments.
 
-Outside calls, the text is searched for what begins a call, for signs of calls and for fences. A
-call is then read to its end, and what follows it may belong to it. It is at most ``max_call_size``
-characters long. If it does not end, its opener is text, and the search goes on after the opener. An
-opener in a fence is text too, except in the protocol ``xml``, and if the fence has only the call.
+Outside calls, the finder searches for openers, signs of calls and fences. It then reads the call to
+its end, with the tags that may follow its body. If the call does not end within ``max_call_size``
+characters, its opener is text, and the search continues after the opener. An opener in a fence is
+text too, except in the protocol ``xml``, or if the fence contains only the call.
 
-Nothing is decided before enough text has arrived, so that the result does not depend on how the
-text is divided.
+The finder decides nothing before enough text has arrived, so the result does not depend on the
+fragments.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class CallFinder:
         self._fence, self._rejected = "", -1
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Found]:
-        """Yield what is complete after ``fragment``.
+        """Yield the calls, texts and problems that are complete after ``fragment``.
 
-        If ``last`` is true, ``fragment`` ends the text, and the rest of the text is yielded too.
+        If ``last`` is true, ``fragment`` ends the text, and the rest is yielded too.
         """
         text = self.text
         text.add(fragment, last=last)
@@ -269,9 +269,10 @@ class _Patterns:
         self.marks = {row: KINDS[row.kind].marks(row, name, on) for row in on}
 
     def beginning_with(self, char: str, *, in_fence: bool) -> tuple[Any, Any]:
-        """Return two patterns of what begins with ``char``: for all of it, and for a part of it.
+        """Return two patterns for marks that begin with ``char``: complete marks and cut-off marks.
 
-        The latter matches what is unfinished at the end of the text. Bare JSON in a fence is data.
+        The second pattern matches a mark that may continue in the next fragment. If ``in_fence`` is
+        true, bare JSON is not a mark.
         """
         if (char, in_fence) not in self._compiled:
             fit = (one for one in self._parts if char in one[0] and not (in_fence and one[1]))

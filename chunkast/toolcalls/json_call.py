@@ -1,7 +1,7 @@
-"""A call in JSON: its members, what follows them, and the heuristics that repair its text.
+"""Read the members of a call in JSON, and repair broken JSON.
 
-``json-repair`` (the extra ``toolcalls``) repairs JSON. Its result only counts if it has the same
-letters and digits as the body, so that nothing is invented.
+``json-repair`` (the extra ``toolcalls``) repairs JSON. A repair is used only if it has the same
+letters and digits as the original, so that no content is invented.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Members(NamedTuple):
 
 
 def members_of(value: Any) -> Members:
-    """Return the members of a call in JSON."""
+    """Return the members of a call, or no members if ``value`` is not an object."""
     if not isinstance(value, dict):
         return Members()
     inside = value.get("function")
@@ -66,7 +66,7 @@ def members_of(value: Any) -> Members:
 
 
 def split_tail(source: str) -> int:
-    """Return where the closing tags and the fence after the JSON in ``source`` begin."""
+    """Return the end of the JSON in ``source``, before closing tags and the end of a fence."""
     stop = len(source.rstrip(WHITE_SPACE))
     for _ in range(2):
         tag = source.rfind("<", max(0, stop - 54), stop)

@@ -1,9 +1,8 @@
-"""The parts of a JSON Schema that chunkast uses: the kind, properties and items of a value.
-
-``jsonschema`` (the extra ``toolcalls``) finds values that do not fit a schema.
+"""Read the parts of a JSON Schema that chunkast uses: the type, properties and items of a value.
 
 ``jsonSchema`` wrappers are removed, local references are followed, and the most specific of several
-alternatives is used. The rest of a schema is ignored.
+alternatives is used. The rest of a schema is ignored. To validate values, ``jsonschema`` (the extra
+``toolcalls``) is used.
 """
 
 from __future__ import annotations
@@ -28,27 +27,28 @@ _LONGEST: Final = 240
 
 
 class Schema:
-    """A JSON Schema whose wrappers and references are resolved: the mapping ``resolved``.
+    """A JSON Schema without wrappers and references.
 
-    ``root`` is the mapping in which its references are resolved.
-    ``kind`` is a JSON type, or ``None`` if the type is unknown.
+    resolved: the schema as a mapping.
+    root: the whole schema, in which references are looked up.
+    kind: the JSON type of values, or ``None`` if it is unknown.
     """
 
     def __init__(self, schema: object, root: Mapping[str, Any] | None = None) -> None:
-        """Resolve ``schema``; its references are resolved in the schema ``root``."""
+        """Resolve ``schema``; look up references in ``root``, or in ``schema`` if that is None."""
         self.resolved, self.root, self._choices = _opened(schema, root, _MAX_HOPS)
         self.kind = _kind(self.resolved)
         self._known: dict[str, Schema] = {}
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
-        """The schemas of the declared properties by name, not resolved."""
+        """The unresolved schemas of the declared properties, by name."""
         properties = self.resolved.get("properties")
         return properties if isinstance(properties, Mapping) else {}
 
     @property
     def allows_null(self) -> bool:
-        """True if ``null`` is a value of any type that the schema has."""
+        """True if the schema allows ``null``."""
         choices = (one for one in (self.resolved, *self._choices) if isinstance(one, Mapping))
         return any("null" in one.get("type", "null") or one.get("nullable") for one in choices)
 
@@ -67,9 +67,9 @@ class Schema:
         return Schema(items, self.root) if isinstance(items, Mapping) else None
 
     def positions(self, count: int) -> Sequence[Schema] | None:
-        """Return the ``count`` schemas of an array's items by position, or ``None``.
+        """Return the schema of each item of an array, if the schema declares items by position.
 
-        Return ``None`` if the schema does not declare exactly ``count`` items by position.
+        Returns ``None`` unless the schema declares exactly ``count`` of them.
         """
         items = self.resolved.get("prefixItems")
         if not isinstance(items, (list, tuple)) or len(items) != count:
@@ -124,10 +124,9 @@ def _referred(reference: str, root: Mapping[str, Any]) -> object:
 
 
 def all_problems(value: Any, schema: Schema) -> list[tuple[str, str]]:
-    """Return the path and the reason for each value that does not fit a tool's ``schema``.
+    """Return a path, such as ``days[0].name``, and a reason for each value that does not fit.
 
-    An example of a path is ``days[0].name``. Raises ``MissingPackageError`` if ``jsonschema`` is
-    needed and not installed.
+    Raises ``MissingPackageError`` if ``jsonschema`` is required but not installed.
     """
     if not schema.root:
         return []

@@ -1,10 +1,9 @@
-"""The protocols in which models write tool calls, one table of ``protocols.toml`` for each form.
+"""The protocols in which models write tool calls, read from ``protocols.toml``.
 
-The file also has the forms of results.
-
-Bodies are XML elements ("elements"), tagged parameters ("tagged"), JSON ("json") or calls in Python
-("python"); each kind has one reader. The length of every match is bounded, so that only a bounded
-part of a stream is kept back.
+The file has one table for each form of calls, and one for each form of results. Call bodies are of
+four kinds: XML elements ("elements"), tagged parameters ("tagged"), JSON ("json") and Python calls
+("python"). The length of every match is bounded, so that a stream keeps back only a bounded part of
+the text.
 """
 
 from __future__ import annotations
@@ -33,25 +32,26 @@ _PART: Final = re.compile(r"%(?!NAMES%)(\w+)%")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Protocol:
-    """A form of tool calls; a protocol has one or several.
+    """One form of tool calls. A protocol has one or several forms.
 
     name: the name of the protocol.
-    kind: how its bodies are read.
-    opener: matches the beginning of a call, with the groups ``name`` (if it contains the tool's
-        name), ``id`` (if it contains the call's) and ``body``. The opener of a JSON body ends with
-        the body's first bracket, or with the closing tag of a call without arguments.
-    sign: matches a part of everything that ``opener`` matches; it begins with a plain character.
+    kind: the kind of its bodies.
+    opener: matches the beginning of a call. The group ``body`` is where the body begins; the groups
+        ``name`` and ``id`` are the tool's name and the call's id, if the opener contains them. The
+        opener of a JSON body ends with the body's first bracket, or with the closing tag of a call
+        without arguments.
+    sign: matches a part of every opener; the pattern begins with a plain character.
     written_by, form, seen_in, stays_text: the columns of the manual's table.
-    begins: the characters with which ``opener`` may begin; "=" is " to=".
-    is_token: whether ``sign`` is in no other text, so that it ends the call that it is in.
-    looks: matches what looks like a call when the protocol is not switched on, if not ``opener``.
+    begins: the characters with which ``opener`` may begin; "=" stands for " to=".
+    is_token: whether ``sign`` occurs only in calls, so that it ends an unfinished call before it.
+    looks: matches text that looks like a call if the protocol is switched off. Default: ``opener``.
     parameter, value_end, call_end: match the tags in a tagged body.
-    tail: matches one thing that belongs to a call and follows its body: a tag, after which it is
-        matched again, a closing fence, or what is before the next call of the same opener (in the
-        group ``more``).
-    closers: in a tagged body, the closing tags of a value and of a call; otherwise, each tag that
-        may close the call. Repairs insert them (the first of the latter).
-    is_lenient: whether closing tags are optional, and tagged values on lines of their own.
+    tail: matches one item after the body that belongs to the call: a tag, which another item may
+        follow, a closing fence, or the text before the next call of the same opener (the group
+        ``more``).
+    closers: in a tagged body, the closing tag of a value and that of a call; otherwise, all tags
+        that may close the call. Repairs insert them (of several for a call, the first).
+    is_lenient: whether closing tags are optional, and tagged values are on lines of their own.
     """
 
     name: str
@@ -92,10 +92,10 @@ PROTOCOLS: Final[Mapping[str, tuple[Protocol, ...]]] = {
 
 
 def chosen_protocols(names: object) -> tuple[Protocol, ...]:
-    """Return the rows of the named protocols in the order of the table; "auto" means all rows.
+    """Return the forms of the named protocols, in the order of the table; "auto" means all.
 
-    Llama also writes bare JSON, so "llama" includes "json". Raises ``ConfigError`` for anything but
-    "auto" or names of protocols.
+    Llama also writes bare JSON, so "llama" includes "json". Raises ``ConfigError`` for an unknown
+    name.
     """
     chosen = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not chosen or any(not isinstance(n, str) or n not in ("auto", *PROTOCOLS) for n in chosen):
@@ -105,7 +105,7 @@ def chosen_protocols(names: object) -> tuple[Protocol, ...]:
 
 
 def protocol_table() -> str:
-    """Return the forms of all protocols as a Markdown table: who writes them, and what stays text."""
+    """Return a Markdown table of all protocols and their forms, for the manual."""
     head = ("protocol", "written by", "a call of the tool N", "seen in", "stays text")
     lines = [head, ("---",) * len(head)]
     for row in _ROWS:

@@ -1,4 +1,4 @@
-"""The heuristics that repair a call's body. Each is a pure function of a text or a value.
+"""The heuristics that repair the XML body of a call. Each is a pure function of a text or a value.
 
 Before the parse: ``normalize-close-tags`` and ``escape-invalid-lt``. After a failed parse:
 ``balance-tags`` and ``dedupe-shell-string-tags``. After a successful parse:
@@ -59,11 +59,10 @@ def escape_invalid_lt(text: str) -> str:
 
 
 def balance_tags(text: str) -> str:
-    """Close open elements in ``text``, and remove closing tags that do not have an opening tag.
+    """Close open elements in ``text``, and remove closing tags without an opening tag.
 
-    A closing tag also closes the open elements inside its element, and is itself left unchanged. A
-    closing tag that is cut off, by another tag or by the end of the text, closes its element as if
-    the tag were complete. Other tags end at the next ``>``, whatever comes before it.
+    A closing tag also closes the open elements inside its element. A closing tag that is cut off
+    by another tag or by the end of the text is completed. All other tags end at the next ``>``.
     """
     text = _STATUS_THEN_STEP.sub("</status></step>", normalize_close_tags(text))
     out: list[str] = []

@@ -1,4 +1,4 @@
-"""The results of tool calls in a text, in the forms that chat templates write."""
+"""Find the results of tool calls in a text, in the forms that chat templates write."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _RESULT: Final = re.compile(
 
 
 class Exchange(NamedTuple):
-    """The spans of calls with nothing between them, and of the results right after them."""
+    """The spans of adjacent calls, and of the results right after them."""
 
     calls: tuple[Span, ...]
     results: tuple[Span, ...]
 
 
 def find_exchanges(text: str, calls: Iterable[Span]) -> Iterator[Exchange]:
-    """Yield the calls that have results, given the sorted spans of all calls in ``text``.
+    """Yield the calls that have results; ``calls`` are the sorted spans of all calls in ``text``.
 
-    A result that is never closed is ordinary text, as is one in which another of its form begins.
-    The spans of calls inside a result are ignored.
+    A result that is not closed before another result of its form begins is ordinary text. Calls
+    inside a result are ignored.
     """
     # All matches of a pattern are found at once, so that nothing is searched twice.
     known = cache(lambda pattern: [m.span() for m in re.finditer(pattern, text, re.IGNORECASE)])

@@ -1,4 +1,4 @@
-"""Split text into tool calls and the text around them, either all at once or as it arrives."""
+"""Split text into tool calls and the text around them, at once or as it arrives."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def parse_tool_calls(text: str, tools: Iterable[Tool], **options: Unpack[Options
 
     Together, the parts cover all of ``text``. A call that cannot be parsed becomes a ``Text`` of
     its own. The options are the keyword arguments of :class:`ToolCallStream`. A stream returns the
-    same parts however the text is divided, except that it may split the text between two calls into
-    several parts. Raises ``ConfigError`` for an invalid option.
+    same parts for any fragments of the text, except that it may split the text between two calls
+    into several parts. Raises ``ConfigError`` for an invalid option.
     """
     return ToolCallStream(tools, **options)._read(text, last=True)  # noqa: SLF001 - feed and close
 
@@ -69,35 +69,33 @@ class ToolCallStream(Generic[P]):
     """Finds calls in text that arrives in fragments.
 
     Text outside calls is returned at once, except for characters that may begin a call or a fence.
-    A call is returned when its closing tag arrives. After an opening tag that has not been closed,
-    text is kept back until its length (``max_call_size``) or the end of the text shows that it is
-    not a call.
+    A call is returned when its closing tag arrives. Text after an opening tag without a closing tag
+    is kept back until it is longer than ``max_call_size`` or the text ends.
 
-    deltas: if true, the parts also have events: each call is preceded by a :class:`ToolCallStart`
-        as soon as its name is known, and by :class:`ArgumentsDelta` as its arguments arrive. If it
-        turns out to be text, that text is preceded by a :class:`ToolCallFailed`.
+    deltas: if true, also return events before a call is complete: a :class:`ToolCallStart` as soon
+        as its name is known, and an :class:`ArgumentsDelta` for each piece of its arguments. If the
+        call turns out to be text, a :class:`ToolCallFailed` precedes that text.
     protocols: the names of the protocols to read, or "auto" for all of them; the default is
         ``("xml",)``. :data:`PROTOCOLS` has their names.
     strict: if true, a call with problems stays text.
-    heuristics: heuristics to run after those of the pipeline, each in its own phase.
+    heuristics: heuristics to add to the pipeline; in each phase, they run last.
     pipeline: the pipeline to use instead of the protocol's own (``default_pipeline`` for ``xml``).
-    max_reparses: the maximum number of repaired bodies to parse in each phase.
+    max_reparses: the maximum number of repaired bodies of a call to parse in each phase.
     on_error: called with ``(message, metadata)`` for a call that could not be parsed. The keys of
         ``metadata`` are "tool_name", "tool_call" (the original text), "start_index", "end_index",
         "error" (the exception, or None) and "notes".
     on_problem: called with each :class:`ToolProblem`: the problems in calls
-        (``ToolCall.problems``), calls that stay text, and once for each other protocol in which the
-        text seems to have a call.
+        (``ToolCall.problems``), calls that stay text, and, once for each protocol that is switched
+        off, a call that the text seems to have in it.
     max_call_size: the maximum number of characters in a call, including its tags; None means no
         limit.
 
-    Exceptions from the two callbacks are propagated; the parts found before the exception are
-    returned by the next call of :meth:`feed` or :meth:`close`. A callback may itself call these
-    methods: such a call does not return any parts, and the outer call returns the parts that were
-    added.
+    If a callback raises an exception, the next call of :meth:`feed` or :meth:`close` returns the
+    parts found before it. A callback may call these methods: they return no parts then, and the
+    outer call returns the new parts.
 
-    Raises ``ConfigError`` for an invalid option. No text causes an exception, but an exception of
-    a user's heuristic is propagated.
+    Raises ``ConfigError`` for an invalid option. No text causes an exception; those of callbacks
+    and of a user's heuristics are propagated.
     """
 
     @overload
@@ -266,7 +264,7 @@ class _Call:
     error: BodyError | None = None
 
     def read(self, source: str) -> dict[str, Any]:
-        """Return the arguments in ``source``; raise ``BodyError`` if they cannot be read."""
+        """Return the arguments in ``source``; raise ``BodyError`` if it is invalid."""
         try:
             self.body = KINDS[self.opener.protocol.kind].read(source, self.schema, self.opener)
         except BodyError as error:
@@ -284,7 +282,7 @@ class _Call:
         return ToolProblem(self.name, path, what, where)
 
     def problems(self, notes: Iterable[str], mistakes: _Mistakes) -> Iterator[ToolProblem]:
-        """Yield the problems in a call whose body could be read, the last ones of arguments."""
+        """Yield the problems in a call whose body could be read; those of arguments come last."""
         repairs = ", ".join(notes) if self.opener.protocol.kind != "elements" else ""
         if self.error is not None or repairs:
             by = f" by {repairs}" if repairs else ""

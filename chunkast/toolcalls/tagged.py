@@ -1,7 +1,7 @@
 """Calls whose parameters are in tags, such as ``<parameter name="K">``.
 
 A value is the text between its tags, without the markup of a CDATA section around it. It is
-converted to the type in the schema; a string is not changed.
+converted to the type in the schema; strings stay verbatim.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check lists of tools, and read them from JSON data in the forms in common use."""
+"""Check lists of tools, and read tools from JSON data in the common formats."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "json_schema
 def tools_from_json(value: object) -> list[Tool]:
     """Return the tools in JSON data, which is a list of tools or an object of schemas by name.
 
-    A tool in a list is an object with a "name" and a schema, under "parameters", "input_schema",
-    "inputSchema" or "json_schema". A tool without a schema accepts any arguments. A tool may also
-    be given as the "function" of another object. Raises ``ConfigError`` for any other data, naming
-    the position of the invalid value.
+    A tool in a list is an object with a "name" and a schema under "parameters", "input_schema",
+    "inputSchema" or "json_schema", or an object whose "function" is such an object. A tool without
+    a schema accepts any arguments. Raises ``ConfigError`` for other data, with the position of the
+    invalid value.
     """
     if isinstance(value, Mapping):
         return [_tool(f"tools[{name!r}]", name, schema) for name, schema in value.items()]
@@ -46,7 +46,7 @@ def _tool(place: str, name: Any, schema: Any) -> Tool:
 
 
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """Return the tools by name; raise ``ConfigError`` for invalid values and duplicate names."""
+    """Return the tools by name; raise ``ConfigError`` for an invalid tool or a duplicate name."""
     by_name: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):

@@ -1,9 +1,9 @@
 """Convert strings and lists to the types that a schema requires; leave other values unchanged.
 
 All values are JSON data: numbers are finite, and integers are exact. An integer with more digits
-than Python converts (4,300 by default) stays text, because Python could not write it either.
-Strings are read as JSON only if they are nested at most ``MAX_DEPTH`` levels deep, and values are
-changed only down to that level, which limits the depth of recursion.
+than Python converts (4,300 by default) stays text, because Python could not write it. Below
+``MAX_DEPTH`` levels of nesting, values are not changed, and strings are not read as JSON, so that
+recursion is bounded.
 """
 
 from __future__ import annotations
@@ -48,11 +48,10 @@ _MAX_DIGITS: Final = 4300
 def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
     """Convert ``value`` to the type that a JSON Schema requires, if possible; do not validate it.
 
-    Booleans and numbers are read from strings, and objects from JSON. Arrays are read from JSON,
-    from lines or items between commas, and from objects: ``{"item": ...}``, numbered members, or
-    a single member that is a list. Any other value is put in an array if the schema requires an
-    array. Values inside lists and objects are converted too. Never raises an exception for JSON
-    data.
+    Booleans, numbers and objects are read from strings. Arrays are read from strings (JSON, lines,
+    or items separated by commas) and from objects (``{"item": ...}``, numbered members, or a single
+    member that is a list). If the schema requires an array, any other value becomes its only item.
+    Values inside lists and objects are converted too. Never raises an exception for JSON data.
 
     >>> from chunkast.toolcalls import coerce
     >>> coerce("3, 4", {"type": "array", "items": {"type": "integer"}})
@@ -62,7 +61,7 @@ def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def coerced(value: Any, schema: Schema, depth: int) -> Any:
-    """Return ``value`` converted like :func:`coerce`; ``depth`` is its level of nesting."""
+    """Convert ``value`` as :func:`coerce` does; ``depth`` is its level of nesting."""
     convert = _CONVERSIONS.get(schema.kind or "")
     if convert is None or depth >= MAX_DEPTH:
         return value
@@ -72,7 +71,7 @@ def coerced(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def guessed(value: Any) -> Any:
-    """Return a value that does not have a schema as a boolean, a number, JSON data or text."""
+    """Convert a value without a schema to a boolean, a number, JSON data or text."""
     if isinstance(value, list):
         return [guessed(item) if isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
@@ -87,8 +86,8 @@ def guessed(value: Any) -> Any:
 def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
     """Return the list that an object represents, or ``None`` if it does not represent a list.
 
-    Such an object has ``item`` as its only member, or has members that are numbered from 0. If
-    ``numbers`` is true, strings that contain a number are converted to numbers.
+    Such an object has ``item`` as its only member, or members numbered from 0. If ``numbers`` is
+    true, strings that are numbers become numbers.
     """
     names = [str(number) for number in range(len(members))]
     if members.keys() == {"item"}:
@@ -250,7 +249,7 @@ def _no_constant(name: str) -> Any:
 def load_json(text: str, *, strict: bool = True) -> Any:
     """Return the JSON data in ``text``; strings may contain line breaks unless ``strict``.
 
-    Raises ``ValueError`` if there is none, or if it is nested too deep or has a name twice.
+    Raises ``ValueError`` if ``text`` is not JSON, is nested too deep, or has a name twice.
     """
     if too_deep(text):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")

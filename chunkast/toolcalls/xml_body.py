@@ -1,24 +1,24 @@
-"""Parse the body of a call, which is loose XML, into arguments.
+"""Parse the XML body of a call into arguments.
 
 If the schema declares a value as a string, the value is the text between its tags, including white
-space and markup, with the five XML entities decoded. Everything else is read as elements: text is
+space and markup, with the five XML entities decoded. All other values are read as elements: text is
 trimmed and decoded, child elements become an object, and repeated elements become a list. Comments
-and declarations are ignored. Attributes and the text between parameters are ignored too, but are
-reported. Text that contains markup but does not have a schema stays text.
+and declarations are ignored. Attributes and text between parameters are dropped and reported. Text
+with markup stays text if it has no schema.
 
-An element whose schema is an object may also contain the object as JSON or YAML, if it has no child
-elements. If it has other text, and its schema has one property, which is a string, the text is that
-string.
+If the schema of an element is an object, and it has no child elements, its text is read as JSON or
+YAML. If the text is neither, and the schema has a single property, which is a string, the text is
+the value of that property.
 
 An element that no schema declares is transparent: inside it, names have the same schemas as
-outside it. This is how the parameters inside a wrapper such as ``<arguments>`` are found.
+outside. This is how parameters inside a wrapper such as ``<arguments>`` are found.
 
-A second element with the name of a string parameter makes the call invalid, because either of the
-two elements may be meant. Elements inside a string do not count. If all elements with that name
-are inside objects, they belong to those objects.
+A second element with the name of a string parameter makes the call invalid, because either element
+may be meant. Elements inside a string do not count. If all elements with that name are inside
+objects, they belong to those objects.
 
-Elements must be closed in the right order; heuristics repair bodies in which they are not. The
-text is read once: every search starts where the previous search ended, or ends the parsing.
+Elements must be closed in the right order; heuristics repair bodies in which they are not. The text
+is read only once.
 """
 
 from __future__ import annotations
@@ -52,16 +52,17 @@ _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'
 
 
 class BodyError(ValueError):
-    """The error for a body that is not well-formed XML, or whose arguments cannot be read."""
+    """Raised if the arguments in a body cannot be read, for example because a tag is not closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """The arguments in a body, and the positions of arguments and dropped content.
 
-    ``places`` maps the name of each outermost element to the span of its content. ``dropped`` lists
-    the pieces of dropped content, each with the path of its element, its kind ("text" or
-    "attributes") and its span. ``id`` is the id of the call, if it is in the body.
+    places: the span of each outermost element's content, by the element's name.
+    dropped: the pieces of dropped content, each with the path of its element, its kind ("text" or
+        "attributes") and its span.
+    id: the id of the call, or ``None`` if the body does not contain it.
     """
 
     arguments: dict[str, Any]

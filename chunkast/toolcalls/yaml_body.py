@@ -1,7 +1,7 @@
-"""Read an object that is written as YAML, such as the text of an element without child elements.
+"""Read an object in YAML, such as the text of an element without child elements.
 
-The schema decides the type of each value. Without one, true, false, null, numbers and JSON are
-read; everything else is text, such as a date or ``yes``. Aliases are refused.
+The schema determines the type of each value. A value without a schema may be true, false, null, a
+number or JSON; all other values, such as a date or ``yes``, are text. Aliases are not allowed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(text: str, schema: Schema) -> dict[str, Any] | None:
-    """Return the object in ``text``; ``None`` if there is none, or no line has a property."""
+    """Return the object in ``text``, or ``None`` for other text or if no property is declared."""
     names = {match[1] for match in _MEMBER.finditer(text)}
     # A quote in plain text begins no string.
     is_deep = len(text) > _MOST_READ or too_deep(text.replace('"', ""))
