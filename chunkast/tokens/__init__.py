@@ -23,7 +23,7 @@ __all__ = (
 def index_of(text: str, counter: TokenCounter, positions: Sequence[int]) -> SpanCounts:
     """Return an index that counts the tokens in any span of ``text``.
 
-    ``positions`` are the sorted starts of lines at which chunks are likely to begin.
+    ``positions`` are the sorted starts of the lines at which chunks are likely to begin.
     """
     if counter.is_estimated and counter.estimates is not None:
         return counter.estimates(text)

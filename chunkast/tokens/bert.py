@@ -1,12 +1,12 @@
-r"""Counts the tokens of BERT's tokenizer by words, which is faster than encoding the text.
+r"""Count the tokens of BERT's tokenizer word by word, which is faster than encoding the text.
 
-MiniLM, BGE, E5, GTE and many other embedding models use it. It finds its added tokens, such as
-``[MASK]``, drops white space, makes each punctuation mark and ideograph a pre-token, and encodes each
-pre-token separately. So the tokens of a word only depend on the word, unless an added token
-contains its characters: punctuation that occurs in added tokens never separates words here.
+MiniLM, BGE, E5, GTE and many other embedding models use this tokenizer. It finds its added tokens,
+such as ``[MASK]``, drops white space, makes each punctuation mark and ideograph a pre-token, and
+encodes each pre-token separately. So the tokens of a word depend only on the word, unless an added
+token contains its characters. Punctuation in added tokens therefore never separates words here.
 
-Most words are ASCII letters and digits or ideographs, for which the tokenizer's normalizer only
-changes the case. The model alone encodes these; the tokenizer itself encodes all others.
+Most words are ASCII letters and digits or ideographs, whose case is all that the tokenizer's
+normalizer changes. The model alone encodes them; the tokenizer encodes all other words.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _PARTS: Final = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
 def by_words(tokenizer: Tokenizer, count: Callable[[str], int]) -> PretokenCounter | None:
-    """Return a counter for BERT's tokenizer, or None for any other.
+    """Return a counter for ``tokenizer``, or None if it is not BERT's.
 
-    ``count`` counts the tokens in a text with the tokenizer itself.
+    ``count`` is the function that counts the tokens in a text with the tokenizer itself.
     """
     from tokenizers import normalizers, pre_tokenizers
 

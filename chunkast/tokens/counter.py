@@ -28,16 +28,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """A token counter: ``count(text)`` returns the exact count; ``name`` is the tokenizer's name.
+    """A function that counts tokens, and faster ways to get the same counts.
 
-    The other fields are optional:
-
-    ``pretokens`` counts by pre-tokens, for tokenizers whose safe positions are known.
-
-    ``estimates(text)`` returns an index of a document that estimates counts far from a limit
-    instead of computing them. It is only used if ``trusted`` is true.
-
-    ``window`` is the model's context window, or None if the tokenizer does not state it.
+    name: the tokenizer's name.
+    count: returns the exact number of tokens in a text.
+    pretokens: counts by pre-tokens, for tokenizers whose safe positions are known, or None.
+    estimates: returns an index of a document that estimates counts far from a limit, or None.
+    trusted: whether ``estimates`` may be used.
+    window: the model's context window, or None if the tokenizer does not state it.
     """
 
     name: str
@@ -49,20 +47,20 @@ class TokenCounter:
 
     @property
     def is_estimated(self) -> bool:
-        """True if token counts that are far from a limit are estimated."""
+        """True if token counts far from a limit are estimated."""
         return self.trusted and self.estimates is not None
 
     def each(self, text: str, positions: Sequence[int]) -> Iterable[int]:
-        """Return the token count of each span between neighbouring ``positions``, in order."""
+        """Return the token count of each span between adjacent ``positions``, in order."""
         if self.pretokens is not None:
             return self.pretokens.counts(text, positions)
         return map(self.count, spans_between(text, positions))
 
     def check_budget(self, max_tokens: int, reserved: int) -> None:
-        """Raise ``ConfigError`` if ``max_tokens`` has no room beside special and reserved tokens.
+        """Raise ``ConfigError`` unless ``max_tokens`` exceeds the special and reserved tokens.
 
-        Only a user's own counter counts special tokens. If the counter raises an exception, it is
-        raised again when a document is chunked.
+        Only users' own counters count special tokens. An exception in such a counter is ignored
+        here, and raised when a document is chunked.
         """
         try:
             special = self.count("")
@@ -76,7 +74,7 @@ class TokenCounter:
             raise ConfigError("max_tokens", max_tokens, allowed)
 
     def window_room(self) -> int:
-        """Return the maximum number of tokens in a text that the model can read.
+        """Return the maximum number of tokens in a text that fits the model's context window.
 
         Raises ``ConfigError`` if the context window is unknown or special tokens fill it.
         """

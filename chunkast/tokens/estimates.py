@@ -1,8 +1,8 @@
-"""Estimated token counts, for tokenizers whose counts of adjacent spans do not add up.
+"""Estimate token counts, for tokenizers whose counts of adjacent spans do not add up.
 
-A document is encoded once. An estimate then decides whether a span fits within a limit; only spans
-close to the limit are counted. If a finished chunk's estimate is further from its token count than
-this module assumes, the document is cut again without estimates (``cutting/run.py``).
+A document is encoded once. An estimate then decides whether a span fits a limit, and only spans
+close to the limit are counted. If the estimate of a finished chunk turns out to be less accurate
+than this module assumes, the document is cut again without estimates (``cutting/run.py``).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _MAX_REMEMBERED: Final = 16_384
 
 
 class EstimateIndex(SpanCounts):
-    """Token counts of spans of ``text``; spans far from a limit are only estimated.
+    """Token counts of spans of ``text``, which are estimated if they are far from a limit.
 
-    Estimates are made from the starts of the document's tokens: ``token_starts(text)`` yields the
+    An estimate counts the starts of the document's tokens. ``token_starts(text)`` yields the
     approximate start of each token in a text, in order.
     """
 
@@ -52,7 +52,7 @@ class EstimateIndex(SpanCounts):
         self.exact = Exact((0, len(text)), (0, len(self._starts)))
 
     def count(self, start: int, end: int) -> int:
-        """Return the exact number of tokens in ``text[start:end]``, which is cached."""
+        """Return the exact number of tokens in ``text[start:end]``, and cache it."""
         if start >= end:
             return 0
         known = self._counts.get((start, end))
@@ -70,14 +70,14 @@ class EstimateIndex(SpanCounts):
         return bisect_left(self._starts, position)
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
-        """Return the likely, but not certain, least and most tokens in ``text[start:end]``."""
+        """Return the likely minimum and maximum number of tokens in ``text[start:end]``."""
         tokens = self._difference(start, end)
         return tokens - _margin(tokens), tokens + _margin(tokens)
 
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.
 
-        The tokens are only counted if their estimated number is near ``room``.
+        The tokens are counted only if the estimate is close to ``room``.
         """
         tokens = self._difference(start, end)
         if abs(tokens - room) > _margin(tokens):

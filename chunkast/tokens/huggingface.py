@@ -1,8 +1,7 @@
 """Counters for Hugging Face tokenizers: ``tokenizers``, ``transformers``, ``tokenizer.json`` files.
 
-A copy of the tokenizer, with truncation and padding turned off, counts one text at a time. The
-library only uses threads for batches, so no threads compete with worker processes, and the process
-can be forked.
+A copy of the tokenizer, without truncation and padding, counts one text at a time. The library uses
+threads only for batches, so none compete with worker processes, and the process can be forked.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ class _Copy(NamedTuple):
 
 
 def counter_of_file(path: str | PathLike[Any]) -> TokenCounter:
-    """Return a counter for a ``tokenizer.json``; its name contains the SHA-256 of the file.
+    """Return a counter for a ``tokenizer.json``. The counter's name contains the file's SHA-256.
 
-    The model's limit is read from the files in the same folder. Raises ``ConfigError`` if the file
-    cannot be read or is not a tokenizer, or if the package ``tokenizers`` is not installed.
+    The context window is read from other files in the same folder. Raises ``ConfigError`` if the
+    file is unreadable or not a tokenizer, or if the package ``tokenizers`` is not installed.
     """
     try:
         file = Path(fspath(path))
@@ -68,10 +67,10 @@ def counter_of_file(path: str | PathLike[Any]) -> TokenCounter:
 
 
 def counter_of_tokenizer(encoding: object) -> TokenCounter | None:
-    """Return a counter for a tokenizer from ``tokenizers``, or a fast one from ``transformers``.
+    """Return a counter for a tokenizer of ``tokenizers``, or a fast tokenizer of ``transformers``.
 
-    Returns None for any other object. Raises ``ConfigError`` if the tokenizer truncates or pads
-    texts and cannot be copied.
+    Returns None for other objects. Raises ``ConfigError`` if the tokenizer truncates or pads texts
+    and cannot be copied.
     """
     if "tokenizers" not in sys.modules:
         return None

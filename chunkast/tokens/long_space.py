@@ -1,12 +1,12 @@
-r"""Encodes texts with runs of white space that are too long for tiktoken's engine.
+r"""Encode texts with runs of white space that are too long for tiktoken's regular expressions.
 
-The engine's regular expressions remember every character of a run over which they may backtrack,
-and fail beyond a few hundred thousand. This module encodes such runs separately, as the pre-tokens
-into which the encoding's pattern splits them. An encoding with the same vocabulary, whose pattern
-never splits, encodes a single pre-token.
+The regular expressions store every character over which they may backtrack, and fail on runs of
+more than a few hundred thousand characters. This module splits such runs into pre-tokens itself, as
+the encoding's pattern does, and encodes each with an encoding of the same vocabulary whose pattern
+never splits.
 
-White space means the Unicode property here, as in tiktoken. Python's definition also includes
-U+001C to U+001F.
+White space is Unicode's property here, as in tiktoken. Python's definition also includes U+001C to
+U+001F.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _JOINING: Final = {
 
 
 def encoder(encoding: tiktoken.Encoding, long: int = _MIN_LONG_RUN) -> Callable[[str], list[int]]:
-    """Return a function that works like ``encode_ordinary``, even for long runs of white space.
+    """Return a function that works as ``encode_ordinary``, even for long runs of white space.
 
-    ``encoding`` is one of tiktoken's own. Runs of at least ``long`` characters are encoded
+    ``encoding`` must be one of tiktoken's own. Runs of at least ``long`` characters are encoded
     separately.
     """
     ordinary = encoding.encode_ordinary

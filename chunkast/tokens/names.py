@@ -1,4 +1,4 @@
-"""The names of models and encodings: the limits of known models, and remedies for unknown names."""
+"""Limits of known models, and suggestions for unknown names of models and encodings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MODEL: Final = re.compile(
 
 
 def remedy_for(name: str) -> str:
-    """Return what to give instead of ``name``, which is no encoding or no model; "" if unknown."""
+    """Return a suggestion for ``name``, an unknown encoding or model, or ""."""
     import tiktoken
     from tiktoken.model import MODEL_TO_ENCODING, encoding_name_for_model
 

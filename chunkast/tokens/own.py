@@ -1,4 +1,4 @@
-"""Users' own token counters: callables, and objects with an ``encode`` method."""
+"""Counters for users' own callables and objects with an ``encode`` method."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST: Final = 2**40
 
 
 def own_counter(encoding: Any) -> TokenCounter | None:
-    """Return a counter for an object with an ``encode`` method or a callable, or None for others.
+    """Return a counter for an object with an ``encode`` method or a callable, else None.
 
-    Fractional counts are rounded up. Both this function and the counter raise ``ConfigError`` if a
-    count is not a number of at least 0.
+    Fractional counts are rounded up. This function and the counter raise ``ConfigError`` if a count
+    is negative or not a number.
     """
     encode = getattr(encoding, "encode", None)
     if callable(encode):

@@ -1,17 +1,17 @@
-r"""Counts tokens by looking up pre-tokens in a cache, which is faster than encoding the text.
+r"""Count tokens by looking up pre-tokens in a cache, which is faster than encoding the text.
 
-An encoding splits a text into pre-tokens (words, up to three digits, punctuation, white
-space) and encodes each separately. Most of a document's pre-tokens have occurred before, so
-splitting the text and looking up the counts takes less time than encoding it.
+An encoding splits a text into pre-tokens (words, up to three digits, punctuation, white space) and
+encodes each separately. Most pre-tokens of a document have occurred before, so splitting the text
+and looking up the counts takes less time than encoding it. A pre-token has the same tokens wherever
+it occurs, so cached counts stay valid.
 
-The split follows the encoding's own pattern, rewritten for Python's ``re`` and only for texts of
-known characters. For these characters, Unicode's classes are plain
-lists: the class of every listed letter, mark and white space character has been the same since the
-earliest versions of Unicode, the digits are 0 to 9, and every other known character is punctuation
-or a symbol, which negated classes match. Possessive and greedy quantifiers have the same matches,
-because they never need to backtrack. Case-insensitive parts list both cases: no known character
-outside ASCII folds to a letter of a contraction. A pre-token has the same tokens wherever it
-occurs, so a cached count stays valid.
+Texts are split with the encoding's own pattern, rewritten for Python's ``re``, if they contain only
+known characters. For these, Unicode's classes are plain lists: the class of every listed letter,
+mark and white space character has been the same since the earliest versions of Unicode, the digits
+are 0 to 9, and every other known character is punctuation or a symbol, which negated classes match.
+Possessive and greedy quantifiers have the same matches, because they never need to backtrack.
+Case-insensitive parts list both cases: no known character outside ASCII folds to a letter of a
+contraction.
 """
 
 from __future__ import annotations
@@ -110,10 +110,11 @@ _LINE_START: Final = "\r"
 
 
 class CountFunctions(NamedTuple):
-    """Functions that count the tokens in texts that contain unknown characters.
+    """Functions that count the tokens in texts with unknown characters.
 
-    ``token_ends(text, start)`` takes a text that begins at index ``start`` of a document. For each
-    token it yields a character index at or before the token's end and in the same pre-token.
+    count: returns the number of tokens in a text.
+    token_ends: takes a text and its start index in a document. For each token, it yields an index
+        at or before the token's end, in the same pre-token.
     """
 
     count: Callable[[str], int]
@@ -121,7 +122,7 @@ class CountFunctions(NamedTuple):
 
 
 class RememberedCounts(dict[str, int]):
-    """A cache of the token counts of pieces of text; looking up a new piece counts it."""
+    """A cache of token counts by text. A text that is not in the cache is counted."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
@@ -138,10 +139,12 @@ class RememberedCounts(dict[str, int]):
 class PretokenCounter:
     """Counts the tokens in texts by their pre-tokens, whose counts are cached.
 
-    ``ascii_pattern`` and ``pattern`` split ASCII texts and other texts into pre-tokens, whose tokens
-    ``count`` counts; a pre-token that is encoded alone is not split. ``safe`` has the tokenizer's
-    safe positions. If there are ``others``, ``pattern`` only splits texts of known characters, and
-    ``others`` count the rest.
+    ascii_pattern: the pattern that splits ASCII texts into pre-tokens.
+    pattern: the pattern that splits other texts. With ``others``, it splits only texts of known
+        characters.
+    safe: the tokenizer's safe positions.
+    count: counts the tokens in one pre-token.
+    others: the functions for texts with unknown characters, or None.
     """
 
     def __init__(
@@ -188,7 +191,7 @@ class PretokenCounter:
         return sum(map(self._tokens, split.findall(text)))
 
     def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
-        """Return the token count of each span between neighbouring ``positions``, in order."""
+        """Return the token count of each span between adjacent ``positions``, in order."""
         others = [mark for mark in self._not_words if mark in text]
         wide = None if text.isascii() else _WIDE_SPACE.search(text)
         for span in spans_between(text, positions):
@@ -214,7 +217,7 @@ class PretokenCounter:
         return sum(map(self._tokens, pretokens))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
-        """Return the end of each token's pre-token, for a text that begins at index ``start``."""
+        """Return the end of each token's pre-token; ``start`` is the index of the text's start."""
         split = self._split(text)
         if isinstance(split, CountFunctions):
             return split.token_ends(text, start)

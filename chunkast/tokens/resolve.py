@@ -1,8 +1,8 @@
-"""Chooses the token counter for the configured encoding.
+"""Choose the token counter for the configured encoding.
 
-tiktoken's ``encode_ordinary`` is used, so special tokens such as ``<|endoftext|>`` are treated as
-ordinary text. Hugging Face tokenizers, objects with an ``encode`` method, and callables that take
-a str and return an int are also supported.
+An encoding is tiktoken's, a Hugging Face tokenizer, an object with an ``encode`` method, or a
+callable that takes a str and returns an int. Special tokens of tiktoken's encodings, such as
+``<|endoftext|>``, are counted as ordinary text.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def resolve_counter(
 ) -> TokenCounter:
     """Return the counter for an encoding: a name, a tokenizer, its file or folder, or a function.
 
-    A ``model`` overrides the encoding. With ``allow_download``, tiktoken may download a vocabulary
-    that is not on this machine. Raises ``ConfigError`` if the encoding or model is unknown or
-    cannot be loaded.
+    If a ``model`` is given, its encoding is used instead. With ``allow_download``, tiktoken may
+    download a vocabulary that is not on this machine. Raises ``ConfigError`` if the encoding or
+    model is unknown or cannot be loaded.
     """
     if model is not None:
         name = _encoding_of_model(model)
@@ -131,8 +131,8 @@ def pretoken_count(
 ) -> Callable[[str], int]:
     """Return a function that counts the tokens in a pre-token of known characters.
 
-    tiktoken can encode a pre-token without splitting it, which takes a quarter of the time, but the
-    call is not public. If it is missing, the function is ``count``.
+    A function of tiktoken's that is not public encodes a pre-token without splitting it, in a
+    quarter of the time. If it is missing, ``count`` is returned.
     """
     encode = getattr(getattr(encoding, "_core_bpe", None), "encode_single_piece", None)
     if encode is None:

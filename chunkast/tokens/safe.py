@@ -1,8 +1,8 @@
-r"""Safe positions: where a tokenizer splits any text, so that token counts of both sides add up.
+r"""Safe positions: positions at which a tokenizer always splits a text.
 
-The counts of neighbouring spans only add up to the count of the whole if the tokenizer always
+The token counts of adjacent spans add up to the count of the whole only if the tokenizer always
 splits the text between them. Such a position is called *safe*: no pre-token spans it, whatever text
-surrounds it. So the texts on both sides are split independently of each other.
+surrounds it. So the texts on both sides are tokenized independently of each other.
 
 Proof for the patterns of cl100k_base and o200k_base (o200k_harmony uses the latter). Their
 alternatives are: a word (letters, with at most one leading character that is not a letter, digit or
@@ -16,9 +16,9 @@ the end of the text; white space.
    only line ends (in o200k also slashes) follow a line end. In "white space up to a line end",
    the greedy match ends after the last line end of the white space. That is this position or one
    before it, because the rest of the line's indentation contains no line end. The remaining
-   white space alternatives are only tried where no line end is ahead in the white space. If the
-   text is cut off here, the white space before this position ends the text, "white space before
-   the end" matches all of it, and it is the same pre-token.
+      white space alternatives are tried only where no line end is ahead in the white space. If the
+         text ends here, "white space before the end" matches all white space before this position,
+         which is the same pre-token.
 2. *Before a space that follows a character other than white space.* No alternative has a space,
    or any white space other than a line end, after a character that is not white space.
 3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe. In a match,
@@ -30,11 +30,11 @@ the end of the text; white space.
 BERT's tokenizer (``tokens/bert.py``) drops white space and makes each punctuation mark a pre-token,
 so all rules but the fourth hold for it.
 
-Python's classes differ from those of tiktoken's regular expressions in one direction only.
-Python's white space also contains U+001C to U+001F, so fewer positions are taken as safe. A
-character that is a letter or digit in Python's Unicode version stays one in later versions. Lone
-surrogates are encoded like U+FFFD. A document with pairs of surrogates is counted without these
-shortcuts, and so is every document of any other counter.
+Differences between the character classes of Python and tiktoken are harmless. Python's white space
+also contains U+001C to U+001F, so fewer positions count as safe. A character that is a letter or
+digit in Python's Unicode version stays one in later versions. Lone surrogates are encoded like
+U+FFFD. A document with pairs of surrogates is counted without safe positions, as are the documents
+of all other counters.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ _NOT_BLANK: Final = re.compile(r"[^\S\r\n]*\S")
 class SafePositions(NamedTuple):
     """The safe positions of a tokenizer.
 
-    ``inner`` matches at a position that is safe by rules 2 to 5; ``last`` matches up to the last
-    such position. If ``slash`` is true, a line that begins with a slash does not begin safely.
+    inner: matches at a position that is safe by rules 2 to 5.
+    last: matches a text up to its last such position.
+    slash: if true, the start of a line that begins with a slash is not safe.
     """
 
     inner: re.Pattern[str]
@@ -70,7 +71,7 @@ class SafePositions(NamedTuple):
 def safe_positions(
     punctuation: str = PUNCTUATION, *, digits: bool = True, slash: bool = False
 ) -> SafePositions:
-    """Return safe positions that apply rule 3 to ``punctuation``, and rule 4 if ``digits`` is true."""
+    """Return the safe positions with rule 3 for ``punctuation``, and with rule 4 if ``digits``."""
     marks = "".join(map(re.escape, punctuation))
     inner = rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{marks}\r\n])"
     last = rf"\S(?= )|[^\W_](?=[{marks}\r\n])"

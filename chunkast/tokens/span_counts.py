@@ -1,4 +1,4 @@
-"""The interface of indexes that count the tokens in spans of a document."""
+"""The interface of the indexes that count tokens in spans of a document."""
 
 # ruff: noqa: ARG002, B027 - some indexes need no argument, or do nothing
 
@@ -23,16 +23,16 @@ NOT_EXACT: Final = -1
 
 
 def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
-    """Store a value in the cache ``known``; if it already has ``most`` values, empty it first."""
+    """Store a value in the cache ``known``, after emptying the cache if it has ``most`` values."""
     if len(known) >= most:
         known.clear()
     known[key] = value
 
 
 class Remembered(dict[_Key, _Value]):
-    """A cache of at most ``most`` results of a function; looking up a new key calls it.
+    """A cache of at most ``most`` results of a function, which is called for each new key.
 
-    It is cheaper to make than ``lru_cache``, which matters if each document has its own.
+    It is cheaper to create than an ``lru_cache``, of which every document would need its own.
     """
 
     __slots__ = ("_function", "_most")
@@ -49,9 +49,9 @@ class Remembered(dict[_Key, _Value]):
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """The exact number of ``tokens`` before each of the sorted ``positions``.
+    """The exact number of tokens before each of the sorted ``positions``.
 
-    A dictionary would take ten times as much memory.
+    Arrays take a tenth of the memory of a dictionary.
     """
 
     positions: Sequence[int]
@@ -64,9 +64,9 @@ class Exact:
         return self.tokens[slot] if found else NOT_EXACT
 
     def each(self, positions: Sequence[int]) -> Iterable[int]:
-        """Return the number of tokens, or ``NOT_EXACT``, before each of the sorted ``positions``.
+        """Return the number of tokens before each of the sorted ``positions``, or ``NOT_EXACT``.
 
-        No position may be after the last position that is known.
+        No position may be after the last known position.
         """
         at, tokens = self.positions, self.tokens
         if positions == at:
@@ -81,9 +81,9 @@ class Exact:
 class SpanCounts(ABC):
     """Token counts of spans of ``text``, and estimates of the number of tokens before a position.
 
-    ``additive``: true if estimates are sums of exact counts, and off by a few tokens at most.
-    ``estimated``: true if estimates are only exact at the ends of the text.
-    ``exact``: the positions at which estimates are exact, and the number of tokens before each.
+    additive: true if the counts of adjacent spans add up, so that estimates are nearly exact.
+    estimated: true if estimates are exact only at the ends of the text.
+    exact: the positions at which estimates are exact, and the number of tokens before each.
     """
 
     __slots__ = ("additive", "estimated", "exact", "text")
@@ -116,16 +116,16 @@ class SpanCounts(ABC):
 
     @abstractmethod
     def bounds(self, start: int, end: int) -> tuple[float, float]:
-        """Return the least and the most that ``count(start, end)`` may be, found without counting.
+        """Return a lower and an upper bound of ``count(start, end)``, without counting.
 
-        Both also hold for the span without the blank lines at its start and the white space at its
-        end, except that the least may be too high if there is much of these.
+        The bounds also apply to the span without blank lines at its start and white space at its
+        end, but the lower bound may be too high for long white space.
         """
 
     def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
-        """Return whether each span may have at most ``room`` tokens, found without counting.
+        """Return, without counting, which spans may have at most ``room`` tokens.
 
-        The spans are those between each of the sorted ``positions`` and the one ``step`` after it.
+        Span ``i`` is from ``positions[i]`` to ``positions[i + step]``. The positions are sorted.
         """
         spans = zip(positions, positions[step:], strict=False)
         return [self.bounds(*span)[0] <= room for span in spans]
@@ -133,16 +133,16 @@ class SpanCounts(ABC):
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.
 
-        If an estimate is far from ``room``, the tokens need not be counted.
+        Subclasses may decide this by an estimate that is far from ``room``.
         """
         return self.count(start, end) <= room
 
     def is_near(self, start: int, end: int) -> bool:
-        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
+        """Return whether the estimate for a span is as accurate as :meth:`is_within` assumes."""
         return True
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether a line end before ``position`` never joins a token after it."""
+        """Return whether no token can span a line end before ``position`` and text after it."""
         return False
 
     def release(self, position: int) -> None:

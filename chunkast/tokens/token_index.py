@@ -1,4 +1,4 @@
-"""Token counts of any span of one document, computed in one pass over it.
+"""Count the tokens in any span of a document, which is read only once.
 
 Tokens are counted between *checkpoints*: safe positions (``tokens/safe.py``) at which blocks begin,
 and other safe positions inside long blocks.
@@ -92,10 +92,10 @@ class TokenIndex(SpanCounts):
         self._none_safe: dict[int, tuple[int, int]] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether a line end before ``position`` never joins a token after it.
+        """Return whether no token can span a line end before ``position`` and text after it.
 
-        If so, by rule 1, the token counts of a text that ends with a line end and of the text from
-        ``position`` on add up.
+        If so, by rule 1, the token counts of any text that ends with a line end and of the text
+        after ``position`` add up.
         """
         return self.additive and self._safe.at_line_start(self.text, position)
 
@@ -123,7 +123,7 @@ class TokenIndex(SpanCounts):
         return checkpoints
 
     def estimate(self, position: int) -> int:
-        """Return the estimated number of tokens before ``position``; exact at a checkpoint."""
+        """Return the estimated number of tokens before ``position``. It is exact at checkpoints."""
         slot = bisect_right(self._checkpoints, position) - 1
         start = self._checkpoints[slot]
         if start == position:
@@ -150,7 +150,7 @@ class TokenIndex(SpanCounts):
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
-        """Return the least and the most tokens in ``text[start:end]``, trimmed or not."""
+        """Return bounds of the number of tokens in ``text[start:end]``, trimmed or not."""
         if not self.additive:
             # Estimates of a user's own counter are only roughly right.
             return (self.estimate(end) - self.estimate(start) - _FAR) / 4, math.inf
@@ -167,7 +167,7 @@ class TokenIndex(SpanCounts):
         return tokens - _MOST_SPACE, tokens + rest * self._most_per_character + _TRIMMED
 
     def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
-        """Return whether each span may have at most ``room`` tokens, found without counting."""
+        """Return, without counting, which spans may have at most ``room`` tokens."""
         before = list(self.exact.each(positions))
         if not self.additive or NOT_EXACT in before:
             return super().may_be_within(positions, step, room)
@@ -191,7 +191,7 @@ class TokenIndex(SpanCounts):
         return self._before_safe(last) + self._length(self.text[last:end])
 
     def release(self, position: int) -> None:
-        """Free the stored token ends before ``position``; counting there will take longer."""
+        """Free the stored token ends before ``position``, which makes counting there slower."""
         if self._inner:
             before = bisect_right(self._checkpoints, position)
             for slot in range(self._released, before):

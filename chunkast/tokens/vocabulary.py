@@ -1,7 +1,7 @@
-"""The bundled encodings, and those that tiktoken has to load.
+"""Load encodings: those that are bundled with chunkast, and others through tiktoken.
 
 A bundled vocabulary is read from the package, without tiktoken's cache and without the network.
-Any other is left to tiktoken, which may download it, so the caller has to allow that.
+For any other encoding, tiktoken may need a download, which the caller has to allow.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ BUNDLED: Final = {
 
 
 def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encoding:
-    """Return the encoding with this name; tiktoken loads those that are not bundled, if allowed.
+    """Return the encoding called ``name``.
 
-    A bundled encoding has no special tokens. Raises ``ConfigError``, with a remedy, if tiktoken does
-    not know the name or the vocabulary is not available.
+    With ``allow_download``, tiktoken may download a vocabulary that is not bundled. Bundled
+    encodings have no special tokens. Raises ``ConfigError``, with a remedy, if the name is unknown
+    or the vocabulary is not available.
     """
     import tiktoken
 
