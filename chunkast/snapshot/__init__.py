@@ -1,4 +1,4 @@
-"""Public import path for snapshots; the code is in ``chunkast.testing``."""
+"""The public import path for snapshots; the code is in ``chunkast.testing``."""
 
 from chunkast.testing.compare import KINDS, Change, Diff, DocumentDiff, compare
 from chunkast.testing.lock import LockError, open_lock, write_lock

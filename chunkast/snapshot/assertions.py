@@ -1,7 +1,7 @@
-"""Assertions for tests, for example that no block is divided or that a budget is kept.
+"""Assertions for tests, for example that no block is split or that no chunk exceeds a budget.
 
-Each assertion takes the chunks of one document, in order, and raises ``AssertionError`` with a
-message that names the affected chunks or lines.
+Each assertion takes the chunks of one document, in order. On failure, it raises ``AssertionError``
+with a message that names the affected chunks or lines.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def assert_whole(
 ) -> None:
     r"""Assert that each block or protected region of ``kind`` in ``text`` is in a single chunk.
 
-    White space at the end of a block is ignored. ``text`` is the whole document; it is parsed with
-    ``chunker``, or with the default configuration. The assertion also fails if ``text`` does not
-    contain such a block or region.
+    ``text`` is the whole document, which is parsed with ``chunker`` or the default configuration.
+    White space at the end of a block is ignored. The assertion also fails if ``text`` has no block
+    or region of this kind.
 
     >>> from chunkast import chunk
     >>> document = "Run it:\n\n```sh\nmake\n```\n"
@@ -57,7 +57,7 @@ def assert_whole(
 
 
 def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
-    """Assert that a single chunk contains all of ``quote``; ignore differences in white space.
+    """Assert that one chunk contains all of ``quote``. Differences in white space are ignored.
 
     >>> from chunkast import chunk
     >>> assert_in_one_chunk(chunk("Apples are red."), "are  red")
@@ -81,8 +81,8 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
 def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl100k_base") -> None:
     """Assert that no chunk and no embedded text has more than ``max_tokens`` tokens.
 
-    Tokens are counted again, with ``encoding`` as in ``ChunkConfig``. Chunks that are flagged as
-    ``oversize`` are checked in the same way as all other chunks.
+    Tokens are counted again, with ``encoding`` as in ``ChunkConfig``. The assertion also fails for
+    chunks that are flagged as ``oversize``.
 
     >>> from chunkast import chunk
     >>> assert_budget(chunk("Apples are red.", max_tokens=8), 8)
@@ -101,8 +101,8 @@ def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl1
 def assert_cites(chunks: Iterable[Chunk], text: str) -> None:
     """Assert that each chunk is the part of ``text`` at its positions, and that no text is lost.
 
-    Positions are checked in characters, bytes and lines. Only white space may be outside all
-    chunks.
+    Positions are checked in characters, bytes and lines. All text between chunks must be white
+    space.
 
     >>> from chunkast import chunk
     >>> assert_cites(chunk("Apples are red."), "Apples are red.")

@@ -1,4 +1,4 @@
-"""The kinds of changes between two snapshots, for reports and for ``chunkast check --allow``."""
+"""The kinds of changes between two snapshots, as in reports and ``chunkast check --allow``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare two snapshots: find the changed chunks, the causes, and the texts to embed again."""
+"""Compare two snapshots: find changed chunks, the causes, and the texts that need re-embedding."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _Key: TypeAlias = Callable[[ChunkRecord], Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to one chunk, or to several chunks that follow one another.
+    """A change to one chunk, or to several consecutive chunks.
 
     kind: the kind of change, a key of ``KINDS``.
     old: the chunks before the change, in order; empty for added chunks.
     new: the chunks after the change, in order; empty for removed chunks.
-    fields: the names of the fields that differ if each old chunk became one new chunk; else empty.
+    fields: the names of the fields that differ, if each old chunk became one new chunk; else empty.
     """
 
     kind: str
@@ -57,8 +57,8 @@ class DocumentDiff:
     """The changes to a document between two snapshots.
 
     source: the document's source.
-    state: "new", "gone" or "edited"; "edited or cut differently" if chunks alone do not show whether
-        the text is edited; an empty string for the same text.
+    state: "new", "gone" or "edited"; "" if the text is the same; "edited or cut differently" if the
+        text is unknown and its chunks differ.
     changes: the changes to the document's chunks, in order.
     """
 
@@ -93,7 +93,7 @@ class Diff:
     documents: the documents whose text or chunks differ, sorted by source.
     old: the totals of the old snapshot.
     new: the totals of the new snapshot.
-    embed: the number of distinct texts to embed that were not embedded before.
+    embed: the number of distinct texts that need embedding, because they are new.
     embed_tokens: the number of tokens in these texts.
     """
 
@@ -124,9 +124,9 @@ def compare(
     old: tuple[Header | None, Iterable[DocumentRecord]],
     new: tuple[Header | None, Iterable[DocumentRecord]],
 ) -> Diff:
-    """Compare two snapshots, each as its header and its documents.
+    """Compare two snapshots, each a pair of a header and documents.
 
-    The configurations are compared only if both have a header.
+    The configurations are compared only if both snapshots have a header.
     """
     (old_header, olds), (new_header, news) = old, new
     totals = Totals(), Totals()

@@ -1,4 +1,4 @@
-"""A test for targets of ``chunkast.stores.sync`` that are not part of chunkast."""
+"""A test for your own targets of ``chunkast.stores.sync``."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _STEPS: Final[Sequence[tuple[str, Mapping[str, str]]]] = (
 def check_target(
     target: Target, read: Callable[[], Mapping[str, tuple[Mapping[str, Any], Sequence[float]]]]
 ) -> None:
-    """Assert that a target keeps the contract of ``Target``: sync several editions of documents.
+    """Assert that a target fulfils the contract of ``Target``, by syncing documents to it.
 
-    target: an empty store.
-    read: a function that returns all rows of the store: their values and vectors by ``chunk_id``.
-        Lists and mappings may be returned as JSON.
+    target: the target of an empty store.
+    read: a function that returns the values and the vector of each row in the store, by
+        ``chunk_id``. Lists and mappings may be returned as JSON.
 
-    Raises ``AssertionError``, which names the row and the value that is wrong.
+    Raises ``AssertionError``, with the wrong row and value.
     """
     chunker = Chunker(max_tokens=24, min_tokens=0, overlap=0, front_matter="parsed")
     known: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""The class of the pytest fixture ``chunk_snapshot``, which the plugin imports on first use."""
+"""The class of the pytest fixture ``chunk_snapshot``. The plugin imports it on first use."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ("ChunkSnapshot",)
 
 
 class ChunkSnapshot:
-    """The object that the fixture ``chunk_snapshot`` provides.
+    """The value of the pytest fixture ``chunk_snapshot``.
 
-    The first lock of a test is ``chunks/MODULE/TEST.lock`` in the folder of the test's module, and
-    the second lock is ``TEST-2.lock`` in the same folder as the first.
+    The first lock of a test is ``chunks/MODULE/TEST.lock`` in the folder of the test's module, the
+    second is ``chunks/MODULE/TEST-2.lock``, and so on.
     """
 
     def __init__(self, stem: Path, *, update: bool) -> None:
@@ -48,7 +48,7 @@ class ChunkSnapshot:
         With ``--chunkast-update``, write the lock instead.
 
         what: a text, or the path of a document or folder (a ``pathlib.Path``).
-        source: the name of the text or document; by default "text" or the name of the file.
+        source: the name of the text or document; by default "text" or the file's name.
         lock: the path of the lock; by default derived from the name of the test.
         allow: the kinds of changes that do not fail the test, as in ``chunkast check --allow``.
         options: the fields of ``ChunkConfig``.

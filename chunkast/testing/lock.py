@@ -1,13 +1,13 @@
-r"""Read and write locks: JSON Lines that record the chunks of documents, for review and comparison.
+r"""Read and write locks: JSON Lines that record chunks for review and comparison.
 
     {"format": "chunkast lock", "version": 2, "versions": {...}, "root": ".", "options": {...}}
     {"source": "guide.md", "text_hash": "5c0f1e2d3a4b5968", "id": ..., "text": "# Guide\n..."}
     {"source": "guide.md", "id": ..., "headings": ["Guide"], "cut": "h2 90", ..., "text": "..."}
 
 The first line is the header. Every other line is a chunk, with the field names of ``Chunk``.
-``gap`` and ``gap_lines`` are the characters and the lines between a chunk and the previous chunk,
-and ``metadata`` is left out if the previous chunk has the same. Therefore, a new line or an edit in
-the front matter changes only the first chunk after it.
+Positions are relative: ``gap`` and ``gap_lines`` count the characters and the lines since the
+previous chunk. ``metadata`` is omitted if it is that of the previous chunk. So an inserted line or
+an edit in the front matter changes only the line of the chunk after it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _LIMIT: Final = 2**53
 
 
 class LockError(ChunkastError):
-    """An error for a lock, or a file of chunks, that cannot be read.
+    """Raised if a lock or a file of chunks cannot be read.
 
     path: the path of the file, as the caller gave it.
     reason: a description of the fault.
@@ -76,7 +76,7 @@ class LockError(ChunkastError):
 
 
 class OpenLock(NamedTuple):
-    """The header and the documents of a lock."""
+    """The header and the documents of a lock that is being read."""
 
     header: Header
     documents: Sequence[DocumentRecord]
@@ -110,7 +110,7 @@ def encode_header(header: Header) -> bytes:
 
 
 def encode_document(document: DocumentRecord) -> bytes:
-    """Return the lines of a lock for a document; a document without chunks has none."""
+    """Return a document's lines in a lock, one for each chunk."""
     lines = []
     last: ChunkRecord | None = None
     for chunk in document.chunks:

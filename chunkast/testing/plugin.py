@@ -1,7 +1,7 @@
 """A pytest plugin that provides the fixture ``chunk_snapshot``.
 
 pytest finds this module through its entry point. The rest of chunkast is imported only if a test
-uses the fixture. ``--chunkast-update`` rewrites the locks; it is refused if the environment
+uses the fixture. ``--chunkast-update`` rewrites the locks; it is an error if the environment
 variable ``CI`` is set.
 """
 
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to rewrite locks if ``CI`` is set, and to skip the tests of an earlier version."""
+    """Raise ``UsageError`` for ``--chunkast-update`` in CI, and for settings of an old version."""
     if config.getoption("chunkast_update") and os.environ.get("CI"):
         raise pytest.UsageError("locks are not updated where CI is set: a person must review them")
     project = config.rootpath / "pyproject.toml"

@@ -44,7 +44,7 @@ _OBJECT: Final = "object"
 
 
 class ObjectError(ChunkastError):
-    """An error for a configuration with Python objects, which a lock records by name only."""
+    """Raised for a configuration with Python objects, of which a lock records only the names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +53,13 @@ class ChunkRecord:
 
     Fields that are not listed here are as in :class:`chunkast.Chunk`.
 
-    cell: the end of the chunk's source that identifies the cell of a notebook; else empty.
+    cell: the end of the chunk's source that identifies a notebook cell; empty outside notebooks.
     cut: the kind and the score of the break point at the start of the chunk; empty for a document's
-        first chunk, and for a chunk from JSON Lines, which do not have it.
+        first chunk, and for chunks from JSON Lines, which do not contain it.
     embed_hash: the first 16 digits of the hash of the embedded text.
     metadata: the first 12 digits of the SHA-256 hash of the metadata as JSON; empty if the chunk
         does not have metadata.
-    pages: the first and the last page that the chunk is on; empty for a document without pages.
+    pages: the first and the last page of the chunk; empty for a document without pages.
     """
 
     cell: str = ""
@@ -91,7 +91,7 @@ class ChunkRecord:
 
     @property
     def own_line(self) -> int:
-        """The line in which the text after the overlap begins."""
+        """The line number, from 1, of the text after the overlap."""
         return self.start_line + SourceMap(self.text).line(self.overlap) - 1
 
     @property
@@ -104,7 +104,7 @@ class ChunkRecord:
 class DocumentRecord:
     """The record of a document in a snapshot.
 
-    ``text_hash`` is the first 16 digits of the hash of the document's text; empty if unknown.
+    ``text_hash`` is the first 16 digits of the hash of the document's text, or "" if unknown.
     """
 
     source: str
@@ -114,13 +114,13 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The versions and the configuration with which the chunks of a snapshot were made.
+    """The versions and the configuration that produced a snapshot.
 
     versions: the versions of the packages that affect chunks, by name.
-    config: the fields of the configuration as JSON data. A Python object is replaced with a mapping
-        that contains its name as "object".
-    root: the folder to which sources are relative, given relative to the folder of the lock; empty
-        if unknown.
+    config: the fields of the configuration as JSON data. A Python object is recorded as a mapping
+        with its name as "object".
+    root: the folder to which sources are relative, as a path relative to the lock's folder; "" if
+        unknown.
     """
 
     versions: Mapping[str, str]
@@ -129,7 +129,7 @@ class Header:
 
 
 def header_of(chunker: Chunker) -> Header:
-    """Return the header for snapshots that are made with ``chunker``."""
+    """Return the header of snapshots made with ``chunker``."""
     config = plain_config(chunker.config)
     if not isinstance(chunker.config.encoding, str):
         config["encoding"] = {_OBJECT: chunker.counter.name}
@@ -137,7 +137,7 @@ def header_of(chunker: Chunker) -> Header:
 
 
 def plain_config(config: ChunkConfig) -> dict[str, Any]:
-    """Return the fields of a configuration as JSON data; a token counter becomes a string."""
+    """Return the fields of a configuration as JSON data; token counters become strings."""
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     # This field does not affect chunks, and a file must not allow a download.
     del values["allow_download"]
@@ -151,9 +151,9 @@ def plain_config(config: ChunkConfig) -> dict[str, Any]:
 def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     """Return the configuration of a snapshot, overridden by ``options``.
 
-    A file never allows a download; only ``options`` do. Raises ``ObjectError`` if the configuration
-    contains Python objects that ``options`` does not replace, and ``ConfigError`` for fields or
-    values that this version does not know.
+    Downloads are allowed only if ``options`` allow them. Raises ``ObjectError`` if the
+    configuration contains Python objects that ``options`` do not replace, and ``ConfigError`` for
+    unknown fields and invalid values.
     """
     for name in sorted(header.config.keys() - options):
         if objects := _objects(header.config[name]):

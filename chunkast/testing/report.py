@@ -34,9 +34,8 @@ class Rules:
     allow: the allowed kinds of changes (``KINDS``). "edited" allows any change to a new, removed
         or edited document; "configuration" allows a different configuration; "all" allows
         everything.
-    most: the maximum number of texts to embed again; ``None`` for any number.
-    share: the maximum number of texts to embed again, as a share of the chunks from 0 to 1;
-        ``None`` for any share.
+    most: the maximum number of texts that need re-embedding; ``None`` for no limit.
+    share: the same maximum as a share of the chunks, from 0 to 1; ``None`` for no limit.
 
     Raises ``ConfigError`` for an unknown kind.
     """
@@ -54,7 +53,7 @@ class Rules:
         return not self.allow.isdisjoint({ALL, kind, EDITED if document.state else kind})
 
     def faults(self, diff: Diff) -> list[str]:
-        """Return descriptions of the differences that are not allowed, or an empty list."""
+        """Return a description of each difference that is not allowed."""
         faults: list[str] = []
         if diff.config and self.allow.isdisjoint({ALL, CONFIGURATION}):
             faults.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
@@ -74,12 +73,12 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison with all the data that its report requires.
+    """A comparison of two snapshots, and the data to report it.
 
-    diff: the comparison.
+    diff: the differences.
     names: the names of the old and the new snapshot.
     rules: the allowed differences; ``None`` for a report without a verdict.
-    paths: the file path of each source that has a file.
+    paths: the path of each source's file, for sources that have one.
     """
 
     diff: Diff
@@ -89,7 +88,7 @@ class Report:
 
     @property
     def faults(self) -> list[str]:
-        """Descriptions of the differences that are not allowed."""
+        """A description of each difference that is not allowed."""
         return [] if self.rules is None else self.rules.faults(self.diff)
 
 
