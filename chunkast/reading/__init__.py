@@ -1,4 +1,4 @@
-"""Outlines with token costs, sections, and passages that fit a token budget."""
+"""Outlines with token counts, sections, and passages that fit a token budget."""
 
 from chunkast.reading.outline import Outline
 from chunkast.reading.passages import Passage

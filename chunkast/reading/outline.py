@@ -1,4 +1,4 @@
-"""The outline of a document, which lists its sections and reads passages of limited size."""
+"""The outline of a document: its sections, and passages of limited size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ("Outline", "Placed")
 
 
 class Placed(Protocol):
-    """A part of a document, such as a chunk, a search hit or a citation."""
+    """The interface of parts of a document, such as chunks, search hits and citations."""
 
     @property
     def start_index(self) -> int:
@@ -40,7 +40,7 @@ class Outline:
     r"""The sections of a document with their token counts; see :meth:`Chunker.outline`.
 
     source: the document's name, or ``None``.
-    sections: a section for the whole document, followed by the document's sections in order.
+    sections: the sections in order, after one for the whole document.
 
     >>> from chunkast import Chunker
     >>> outline = Chunker().outline("# Guide\n\n## Install\n\nWith pip.\n\n## Use\n\nCall it.\n")
@@ -82,8 +82,8 @@ class Outline:
         """Return the section that ``where`` identifies.
 
         ``where`` is a heading path ("Guide > Install", or a sequence of titles), the end of a
-        heading path ("Install"), an anchor ("#install"), a line number from 1, or a chunk or hit. A
-        chunk or hit identifies the section in which its text after the overlap begins. Raises
+        heading path ("Install"), an anchor ("#install"), a line number from 1, a chunk or a hit. A
+        chunk or hit is in the section in which its text after the overlap begins. Raises
         ``SectionError``, which lists candidates, if no section or more than one section matches.
         """
         if isinstance(where, int):
@@ -113,12 +113,12 @@ class Outline:
         lines: tuple[int, int] | None = None,
         max_tokens: int | None = None,
     ) -> Passage:
-        """Return a section with its subsections, or a range of lines, cut to a token budget.
+        """Return a section with its subsections, or a range of lines, shortened to a token budget.
 
         where: a section, or an argument for :meth:`find`; by default the whole document.
         lines: the first and the last line to read instead of a section, from 1, inclusive.
-        max_tokens: the maximum number of tokens; ``None`` for any number. A longer text ends at the
-            best boundary.
+        max_tokens: the maximum number of tokens, or ``None`` for no limit. A longer text is cut at
+            the best boundary.
 
         Raises ``SectionError`` like :meth:`find`, and ``ConfigError`` for other invalid values.
         """
@@ -146,10 +146,10 @@ class Outline:
     ) -> Passage:
         """Return a chunk or hit with as much of the text around it as fits in ``max_tokens``.
 
-        The passage is the largest whole section around the chunk that fits; otherwise, it is the
-        chunk with as many whole neighbouring blocks of its section as fit. A chunk that is larger
-        than ``max_tokens`` is returned alone, with ``oversize`` set; with ``cut``, it ends at its
-        best boundary instead. The passage stays within the span ``inside`` of the document. Raises
+        The passage is the largest whole section around the chunk that fits. If no section fits, it
+        is the chunk with as many adjacent blocks of its section as fit. A chunk larger than
+        ``max_tokens`` is returned alone, with ``oversize`` set; with ``cut``, it is cut at its best
+        boundary instead. The passage stays within ``inside``, a span of the document. Raises
         ``ConfigError`` for an invalid ``max_tokens``.
         """
         check_count("max_tokens", max_tokens)

@@ -28,7 +28,7 @@ class Passage:
     tokens_before, tokens_after: the number of tokens of the section that are omitted on each side.
     next_line: the line at which the section continues, or ``None`` if nothing follows.
     last_line: the last line of the section, or of the requested lines.
-    oversize: true if the passage has more tokens than requested because a chunk is returned whole.
+    oversize: true if the passage is a single chunk with more tokens than requested.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Passage:
 
     @classmethod
     def of(cls, chunk: Chunk, span: tuple[int, int], tokens: int) -> Passage:
-        """Return a span of a chunk, given by positions in the document, with its token count."""
+        """Return the part of a chunk at ``span`` of the document, which has ``tokens`` tokens."""
         start, end = span
         text = chunk.text[start - chunk.start_index : end - chunk.start_index]
         first, lines = chunk.start_line - 1, SourceMap(chunk.text).line
@@ -57,7 +57,7 @@ class Passage:
 
     @property
     def rest(self) -> str:
-        """A note about the omitted parts, or an empty string if nothing was omitted."""
+        """A note about the omitted parts, or "" if nothing was omitted."""
         notes = []
         if self.tokens_before:
             notes.append(f"{self.tokens_before:,} tokens before line {self.start_line:,}")
@@ -68,9 +68,9 @@ class Passage:
 
 
 def most_fitting(ends: Sequence[int], tokens: Callable[[int], int], most: int) -> int:
-    """Return how many of the ascending ``ends`` have at most ``most`` tokens.
+    """Return how many of the ascending ``ends`` have at most ``most`` tokens before them.
 
-    ``tokens`` returns the number of tokens up to an end. It is not called for ends far beyond the
+    ``tokens`` returns the number of tokens before an end. It is not called for ends far beyond the
     result, because counting them would take long.
     """
     high = 1
@@ -86,9 +86,10 @@ def most_fitting(ends: Sequence[int], tokens: Callable[[int], int], most: int) -
 def grown(
     edges: Sequence[int], start: int, end: int, tokens: Callable[[int, int], int], most: int
 ) -> tuple[int, int]:
-    """Return a span extended to further sorted ``edges``, in turn after and before it.
+    """Extend a span to further edges, alternately after and before it, and return it.
 
-    The span grows while ``tokens``, which counts a span, returns at most ``most``.
+    The span grows as long as it has at most ``most`` tokens; ``tokens`` counts the tokens in a
+    span. ``edges`` are sorted.
     """
     before = edges[: bisect_left(edges, start)][::-1]
     after = edges[bisect_right(edges, end) :]

@@ -1,4 +1,4 @@
-"""The sections of a document with their anchors and token counts, and a search by name."""
+"""List the sections of a document with anchors and token counts, and find sections by name."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _MOST_COMPARED: Final = 200
 
 
 class SectionError(ChunkastError, LookupError):
-    """An error for a name that matches no section or more than one section.
+    """Raised if a name or line number matches no section, or if a name matches several.
 
-    ``where`` is the name or the line number; ``candidates`` lists the sections that may be meant.
+    ``where`` is the name or line number; ``candidates`` are sections with similar names.
     """
 
     def __init__(self, where: object, reason: str, candidates: Sequence[str]) -> None:
@@ -54,11 +54,10 @@ class SectionError(ChunkastError, LookupError):
 class Section:
     """A heading with everything below it, up to the next heading of the same or a higher level.
 
-    The first section of an outline is the document itself, which has level 0. A page inside it, with
-    a title in front matter of its own, is a section of level 0 too.
+    The first section of an outline is the document itself, with level 0. A page inside a document,
+    if its front matter has a title, is a section of level 0 too.
 
-    path: the titles from the page's or document's title to the title of this section; may be empty
-        for the document.
+    path: the titles from the page or document down to this section; may be empty for the document.
     level: the level of the heading, from 1 to 6; 0 for the document and pages.
     anchor: the first of ``anchors``; empty for the document and pages.
     start_index: the start of the section, a character index from 0.
@@ -67,8 +66,8 @@ class Section:
     end_line: the line of the last character of the section, from 1, inclusive.
     tokens: the number of tokens in the section without its subsections.
     total_tokens: the number of tokens in the section with its subsections.
-    anchors: the ids in the text, such as ``{#id}`` or the target of a permalink, and then the slug
-        that GitHub would use.
+    anchors: the ids in the text, such as ``{#id}`` or the target of a permalink, followed by the
+        slug on GitHub.
     """
 
     path: tuple[str, ...]
@@ -83,17 +82,17 @@ class Section:
     anchors: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the heading path in one line."""
+        """Return the heading path as one line."""
         return _SEPARATOR.join(self.path)
 
 
 def sections_of(
     analysis: Analysis, count: Callable[[int, int], int], lines: Sequence[int]
 ) -> Iterator[Section]:
-    """Yield a section for the whole document, and then the sections of the document in order.
+    """Yield a section for the whole document, and then its sections in order.
 
-    A page with a title is a section too. The text of another page belongs to the document.
-    ``count`` returns the number of tokens in a span; ``lines`` has the starts of all lines.
+    A page with a title is a section; the text of a page without one belongs to the document.
+    ``count`` returns the number of tokens in a span; ``lines`` are the starts of all lines.
     """
     text = analysis.text
     headings = Headings(analysis)
@@ -123,16 +122,17 @@ def sections_of(
 
 
 def line_at(lines: Sequence[int], pos: int) -> int:
-    """Return the number, from 1, of the line at ``pos``, given the starts of all lines."""
+    """Return the number, from 1, of the line at ``pos``. ``lines`` are the starts of all lines."""
     return max(bisect_right(lines, pos, hi=len(lines) - 1), 1)
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
-    """Return the section whose path, end of path or anchor is ``where``; ignore case in paths.
+    """Return the section whose path, end of path or anchor is ``where``.
 
-    A title may also be written as in the document, with ``#`` and markup, or with other quotation
-    marks. An anchor may follow the name of a file. If a section contains others of the same path,
-    the outer one is returned. Raises ``SectionError`` if no section or more than one matches.
+    Paths match without regard to case. A title may also be written as in the document, with ``#``
+    and markup, or with other quotation marks. An anchor may follow the name of a file. If a section
+    contains another of the same path, the outer one is returned. Raises ``SectionError`` if no
+    section or more than one matches.
     """
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
     ambiguous: list[Section] = []
