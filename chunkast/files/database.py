@@ -1,4 +1,4 @@
-"""The index that a command uses if none is given, and the command that writes an index."""
+"""Find the default index, and print the command that updates an index."""
 
 from __future__ import annotations
 
@@ -27,12 +27,16 @@ SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
 def default_database() -> str:
-    """Return the path of the index if none is given.
+    """Return the path of the default index, which may not exist yet.
 
-    This is the environment variable's, or that of the nearest ``.chunkast.db`` in the current
-    folder or above, up to the nearest folder with ``.git`` or the home folder; outside of both, only
-    the current folder counts. If there is none, it is the one to make in the current folder. Links,
-    and files and folders of other users, are skipped with a ``ChunkastWarning``.
+    This is the first of:
+
+    - the path in the environment variable ``CHUNKAST_DB``;
+    - the nearest ``.chunkast.db`` in the current folder or a folder above it, up to a folder with
+      ``.git`` or the home folder; outside of these, only in the current folder;
+    - ``.chunkast.db`` in the current folder.
+
+    In folders above, links and files of other users are skipped with a ``ChunkastWarning``.
     """
     if given := os.environ.get(VARIABLE):
         return given
@@ -49,7 +53,7 @@ def default_database() -> str:
 
 
 def why_foreign(path: str) -> str:
-    """Return why a file that was not named may be a stranger's, or an empty string."""
+    """Return the reason why the file may be another user's, or "" if it is not."""
     if os.path.islink(path):
         return "it is a link"
     if not hasattr(os, "getuid"):
@@ -59,12 +63,12 @@ def why_foreign(path: str) -> str:
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or inside it; links are followed."""
+    """Return whether ``path`` is ``folder`` or inside it, after resolving links."""
     top, at = os.path.realpath(folder), os.path.realpath(path)
     return at == top or at.startswith(os.path.join(top, ""))
 
 
 def index_command(path: str, *paths: str) -> str:
-    """Return the command that indexes ``paths`` into the index at ``path``, in quotation marks."""
+    """Return the command that indexes ``paths`` in the index at ``path``, in quotation marks."""
     database = () if path == default_database() else ("--db", path)
     return f"'{' '.join(('chunkast', 'index', *paths, *database))}'"

@@ -1,21 +1,20 @@
 """Find the files that arguments name: files, folders, globs or ``-`` (standard input).
 
-A document's source is its path relative to the root, however it was found (see ``paths``).
-
 - A file is selected whatever its name, unless ``exclude`` matches it.
 - A folder is searched for files with a Markdown extension, in upper or lower case; with ``code``,
-  for source code as well; with ``include``, for files that match ``include`` instead. Hidden files
-  and folders and vendored folders (``VENDORED``) in it are skipped, as are files and folders that
-  ``.gitignore`` files or ``exclude`` match. Symbolic links to folders, and to files outside the
-  folder, are followed only with ``follow_links``.
+  also for source code. With ``include``, it is searched for files that match ``include`` instead.
+  Hidden files and folders, vendored folders (``VENDORED``), and what ``.gitignore`` files or
+  ``exclude`` match are skipped. Symbolic links to folders, and to files outside the folder, are
+  followed only with ``follow_links``.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
   the shell has not expanded it. It searches the folder before the first wildcard, and skips the
   same files. A glob with an extension (``*.rst``) selects every file that it matches; any other
-  glob (``docs/*``) selects only files that a search would select. Folders that a glob matches are
-  searched.
-- Standard input does not have a source. The source of a pipe is its path as given.
+  glob (``docs/*``) selects only files that a search of a folder would select. Folders that a glob
+  matches are searched.
 
-A file that is found more than once, even by different paths, is selected once.
+The source of a document is its path relative to the root (see ``paths``). Standard input has no
+source; the source of a pipe is its path as given. A file that is found more than once, even by
+different paths, is selected once.
 """
 
 from __future__ import annotations
@@ -78,9 +77,10 @@ class Search:
 class Selection:
     """The files that were found, sorted by source and without duplicates.
 
-    ``problems`` has an error for each argument that does not lead to a file, and for each folder
-    that cannot be read. ``skipped`` has the paths that were skipped, by reason. ``folders`` has the
-    names of the folders that were searched, each with a slash at its end ("./" for the root).
+    problems: an error for each argument without files, and for each unreadable folder.
+    skipped: the skipped paths, by reason.
+    folders: the names of the folders that were searched, with a slash at the end ("./" for the
+        root).
     """
 
     files: list[InputFile] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Selection:
     folders: set[str] = field(default_factory=set)
 
     def note(self) -> str:
-        """Return a one-line note of the skipped paths, or an empty string if there are none."""
+        """Return a one-line note about skipped paths, or "" if no paths were skipped."""
         parts = []
         for why, paths in sorted(self.skipped.items()):
             shown = sorted(paths)[: _SHOWN if why else None]
@@ -101,7 +101,7 @@ class Selection:
 def select(
     arguments: Sequence[str], root: Root, search: Search | None = None, output: str | None = None
 ) -> Selection:
-    """Return the files that the arguments name, except ``output``.
+    """Return the files that the arguments select, except ``output``.
 
     Raises ``UsageError`` if an argument names the output itself or a path outside the root, and
     ``ConfigError`` for an invalid glob.
@@ -145,7 +145,7 @@ class _Finder:
         self.base = ""
 
     def find(self, argument: str) -> list[str]:
-        """Return the paths of the files that ``argument`` names."""
+        """Return the paths of the files that ``argument`` selects."""
         if argument == "-":
             return [STDIN]
         folder, pattern = named_part(argument), ""
@@ -172,7 +172,7 @@ class _Finder:
         self.selection.skipped[why].add(Path(path).as_posix())
 
     def in_folder(self, top: str, pattern: str) -> Iterator[str]:
-        """Yield the files in the folder ``top`` that match ``pattern``, or all if it is empty."""
+        """Yield the files in the folder ``top`` that match ``pattern``; "" matches all."""
         matches = glob_matcher("paths", [f"/{pattern}"]) if pattern else lambda _name: True
         ending = "" if _is_pattern(pattern.rpartition(".")[2]) else PurePath(pattern).suffix
         parts = PurePath(pattern).parts
@@ -224,7 +224,7 @@ class _Finder:
         return name.lower().endswith(self.endings)
 
     def is_skipped(self, path: str, name: str) -> bool:
-        """Return whether a path must be skipped; if so, record it with the reason."""
+        """Return whether a path must be skipped, and record a skipped path with the reason."""
         if self.is_excluded(name):
             why = _EXCLUDED
         elif name.endswith("/") and os.path.basename(path) in VENDORED:
@@ -239,13 +239,13 @@ class _Finder:
         return True
 
     def is_out(self, path: str) -> bool:
-        """Return whether ``path`` leads out of the folder that is searched."""
+        """Return whether ``path`` leads outside the folder that is searched."""
         real = os.path.realpath(path)
         return real != self.base and not real.startswith(os.path.join(self.base, ""))
 
 
 def named_part(argument: str) -> str:
-    """Return the folder before the first wildcard of a glob, or any other argument unchanged."""
+    """Return the folder before the first wildcard of a glob. Other arguments are unchanged."""
     if os.path.lexists(argument):
         return argument
     return str(Path(*takewhile(lambda part: not _is_pattern(part), PurePath(argument).parts)))

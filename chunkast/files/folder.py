@@ -1,4 +1,4 @@
-"""Chunk the documents in a folder, as the command does."""
+"""Chunk the documents in a folder, selected as by ``chunkast chunk``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def chunk_folder(
 ) -> Iterator[tuple[str, list[Chunk] | None]]:
     """Find the documents in a folder, and return an iterator over their sources and chunks.
 
-    ``globs`` are ``include`` and ``exclude``; see ``Chunker.chunk_folder``.
+    ``globs`` is the pair of ``include`` and ``exclude``; see ``Chunker.chunk_folder``.
     """
     check_workers(workers)
     path = os.fspath(folder)

@@ -1,8 +1,8 @@
-"""Compares the files that an index was made from with what it remembers of them.
+"""Find the documents of an index that have changed since they were indexed.
 
-The name of a file is its source, and the name of a folder ends with a slash. Of each, the index
-remembers a stamp, its size and time, and a hash of the file or of the names in the folder. A stamp
-is empty if it proves nothing.
+For each file and folder, the index stores a stamp (its size and time) and a hash of the file, or of
+the names in the folder. A stamp is empty if the file is so recent that an equal stamp would not
+prove it unchanged. The name of a file is its source; the name of a folder ends with a slash.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _stamp(path: str) -> str:
 
 
 def state_of(path: str) -> tuple[str, str]:
-    """Return the stamp and the hash of a file or folder; the hash is empty if it cannot be read."""
+    """Return the stamp and the hash of a file or folder. The hash is "" if it cannot be read."""
     # If the file changes before it is read, its stamp shows this later.
     stamp, data = _stamp(path), None
     with suppress(ChunkastError, OSError, ValueError):
@@ -63,11 +63,11 @@ def _counts(name: str) -> bool:
 def differences(
     settings: Mapping[str, str], known: dict[str, tuple[str, str]], stored: frozenset[str]
 ) -> dict[str, str]:
-    """Return "changed", "new" or "gone" by the source of each document that differs from its file.
+    """Return "changed", "new" or "gone" for the source of each document that is not up to date.
 
     settings: the settings of the index, with the options of the last run.
-    known: the stamp and hash of each file and folder; a stamp that has become certain is added.
-    stored: the sources of all documents of the index.
+    known: the stamp and hash of each file and folder. Stamps that prove more now are updated.
+    stored: the sources of all documents in the index.
     """
     # What an index remembers may be damaged or made up.
     with suppress(Exception), warnings.catch_warnings():
@@ -109,7 +109,7 @@ def _compared(
 
 
 def stale_note(stale: Mapping[str, str], path: str) -> str:
-    """Return a line about the documents that differ, with the command that updates the index."""
+    """Return a one-line note about stale documents, with the command that updates the index."""
     (first, state), more = next(iter(stale.items())), len(stale) - 1
     number = f"{more + 1:,} documents have" if more else "1 document has"
     named = f"{first}{f' is {state}' * (state != 'changed')}{f', {more:,} more' * (more > 0)}"

@@ -25,10 +25,10 @@ _MOST_STARS: Final = 8
 
 
 def glob_matcher(field: str, globs: Sequence[str]) -> Callable[[str], bool]:
-    """Return a function that tells whether one of ``globs`` matches a name.
+    """Return a function that returns whether one of ``globs`` matches a name.
 
-    The name of a folder ends with a slash. Raises ``ConfigError``, which names ``field``, for an
-    invalid glob.
+    The name of a folder must end with a slash. Raises ``ConfigError`` with ``field`` for an invalid
+    glob.
     """
     if not globs:
         return lambda _name: False
@@ -57,9 +57,9 @@ class IgnoreFiles:
     """The ``.gitignore`` files below a root; as in git, the deepest file takes precedence."""
 
     def __init__(self, root: str, problems: list[SourceError], *, wanted: bool) -> None:
-        """Prepare to read the files below ``root``, or no files if ``wanted`` is false.
+        """Prepare to read the ``.gitignore`` files below ``root``, or none if ``wanted`` is false.
 
-        Errors for files that cannot be read are added to ``problems``.
+        Errors for unreadable files are added to ``problems``.
         """
         self._root = root
         self._problems = problems
@@ -70,7 +70,7 @@ class IgnoreFiles:
         self._top = ""
 
     def enter(self, folder: str) -> None:
-        """Begin a search in the folder named ``folder``, even if that folder is ignored."""
+        """Begin a search in ``folder``, a name, even if that folder is ignored."""
         self._top = ""
         parts = folder.split("/") if folder else []
         ways = ["/".join(parts[: n + 1]) + "/" for n in range(len(parts))]

@@ -15,7 +15,8 @@ __all__ = ("Root",)
 class Root:
     """The folder that names are relative to.
 
-    ``path`` is its path as given, and ``real`` its path with all symbolic links resolved.
+    path: its path as given.
+    real: its path with all symbolic links resolved.
     """
 
     path: str
@@ -28,9 +29,9 @@ class Root:
 
     @classmethod
     def around(cls, *paths: str) -> Root:
-        """Return the current folder if all ``paths`` are inside it, else the folder they are all in.
+        """Return the current folder if it contains all ``paths``, else the innermost that does.
 
-        If that is no folder but a file system's root, returns the current folder as well.
+        If only the root of a file system contains all paths, returns the current folder.
         """
         here = cls.at(".")
         if None not in map(here.find, paths):

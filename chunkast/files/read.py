@@ -1,4 +1,4 @@
-"""Read files and standard input, either as documents or piece by piece."""
+"""Read files and standard input, as documents or piece by piece."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PIECE: Final = 64 * 1024
 class InputFile:
     """A document to read.
 
-    ``data`` is the content of a file that can be read only once, such as a pipe, else ``None``.
+    ``data`` is the content of a file that can be read only once, such as a pipe; else ``None``.
     """
 
     path: str
@@ -37,7 +37,7 @@ class InputFile:
     data: bytes | None = None
 
     def size(self) -> int:
-        """Return the number of bytes; 0 for a file that cannot be found."""
+        """Return the number of bytes, or 0 if the file does not exist."""
         try:
             return Path(self.path).stat().st_size if self.data is None else len(self.data)
         except OSError:

@@ -25,7 +25,7 @@ _FULL: Final = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), 
 
 @dataclass(slots=True)
 class Output:
-    """A stream to write to. A file is kept only if ``complete`` has been set to true."""
+    """A stream to write to. A file is kept only if ``complete`` is set to true."""
 
     stream: BinaryIO
     complete: bool = False
@@ -35,10 +35,10 @@ class Output:
 def open_output(path: str | None) -> Iterator[Output]:
     """Open the file at ``path`` for writing, or standard output if ``path`` is ``None``.
 
-    The file is written under a temporary name in the same folder, and replaces ``path`` at the
-    end. If ``complete`` is not set, or if the block raises an exception, the temporary file is
-    deleted and an existing file at ``path`` is left unchanged. Raises ``UsageError`` if the file
-    cannot be opened, and ``ChunkastError`` if the disk is full.
+    The file is written under a temporary name in the same folder, and replaces ``path`` at the end
+    of the block. If ``complete`` is false or the block raises an exception, the temporary file is
+    deleted, and ``path`` is unchanged. Raises ``UsageError`` if the file cannot be opened, and
+    ``ChunkastError`` if the disk is full.
     """
     if path is None:
         stream = stdout()
@@ -82,7 +82,7 @@ def _open(file: Path, mode: Literal["wb", "xb"], path: str) -> BinaryIO:
 def stdout() -> BinaryIO:
     """Return standard output as a binary stream; raise ``ChunkastError`` if it is closed.
 
-    In a binary stream, neither the locale nor the platform changes the data.
+    A binary stream writes the same bytes on every platform and in every locale.
     """
     if sys.stdout is None:
         raise ChunkastError("standard output is closed")

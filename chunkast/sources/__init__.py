@@ -1,1 +1,1 @@
-"""Chunks documents of any kind, such as notebooks, one at a time or in parallel."""
+"""Chunk documents of any kind, such as texts and notebooks, one at a time or in parallel."""

@@ -1,4 +1,4 @@
-"""Checks arguments; a ``TypeError`` names the given type, the allowed types and a remedy."""
+"""Check arguments. A ``TypeError`` names the given type, the allowed types and a remedy."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 
 
 def checked_text(value: object) -> str:
-    """Return ``value`` as a plain str, because a subclass may override slicing and joining.
+    """Return ``value`` as a plain str; raise ``TypeError`` if it is not a str.
 
-    Raises ``TypeError`` if ``value`` is not a str.
+    A subclass of str is converted, because it may override slicing and joining.
     """
     if isinstance(value, str):
         return _plain(value)
@@ -29,9 +29,9 @@ def checked_text(value: object) -> str:
 
 
 def checked_name(name: str, value: object) -> str | None:
-    """Return ``value`` as a plain str, or None if it is None.
+    """Return ``value`` as a plain str, or None if ``value`` is None.
 
-    A path is converted to a str with forward slashes. Raises ``TypeError`` for any other type.
+    A path becomes a str with forward slashes. Raises ``TypeError`` for any other type.
     """
     if value is None:
         return None
@@ -45,7 +45,7 @@ def checked_name(name: str, value: object) -> str | None:
 def checked_items(name: str, value: Any) -> list[Any]:
     """Return a list of the items of ``value``.
 
-    Raises ``TypeError`` for a single text and for a value that is not iterable.
+    Raises ``TypeError`` for a single text, and for a value that is not iterable.
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a list; wrap a single item in a list: [item]")
@@ -53,10 +53,7 @@ def checked_items(name: str, value: Any) -> list[Any]:
 
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the ``(source, text)`` pairs in ``documents``.
-
-    Raises ``TypeError`` for anything else.
-    """
+    """Yield the ``(source, text)`` pairs in ``documents``; raise ``TypeError`` for other items."""
     allowed = "(source, text) pairs; for a mapping, pass mapping.items()"
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise _wrong("documents", documents, allowed)
@@ -67,9 +64,9 @@ def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def source_of_path(path: Any) -> str:
-    """Return the path of a file with forward slashes, which is the source of the file's chunks.
+    """Return the source of a file's chunks: its path, with forward slashes.
 
-    Raises ``TypeError`` for a path of bytes and for any other type.
+    Raises ``TypeError`` for a path of bytes and for other types.
     """
     if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
         return PurePath(path).as_posix()

@@ -1,4 +1,4 @@
-"""Chunks a document of any kind: a text, an analysis or a notebook."""
+"""Chunk a document of any kind: a text, an analysis or a notebook."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def iter_document(
 ) -> Iterator[Chunk]:
     """Return an iterator over the chunks of a document, in order.
 
-    ``parts`` contains the number of chunks made so far for each location; it is not used for a
-    document without a source. The type of a text is inferred from the extension of ``name``, which
-    is ``source`` by default. Raises ``TypeError`` for any other type of document.
+    ``parts`` counts the chunks made so far at each location; it is not used for a document without
+    a source. The format of a text is inferred from the extension of ``name``, by default
+    ``source``. Raises ``TypeError`` for any other type of document.
     """
     source, language = checked_name("source", source), checked_name("language", language)
     name = source if name is None else name
@@ -71,5 +71,8 @@ def warn_of_path(text: object) -> None:
 
 
 def document_of(source: str | None) -> str:
-    """Return the source of a chunk's document: of a cell's chunk, that of the notebook."""
+    """Return the source of the document of a chunk with this source.
+
+    For a chunk of a notebook cell, this is the notebook's source.
+    """
     return (source or "").partition("#cell")[0]

@@ -1,13 +1,13 @@
-"""Chunks Jupyter notebooks one cell at a time.
+"""Chunk Jupyter notebooks one cell at a time.
 
 A chunk never spans several cells, so that its cell can be cited. Its positions and lines refer to
-the source of the cell. ``chunk.source`` is the name of the notebook followed by the cell
-(``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` if the cell does not have an id), and the
-metadata contains "cell", "cell_type" and "cell_id". A heading also applies to the cells after it.
-Outputs and attachments are ignored.
+the source of the cell. ``chunk.source`` is the name of the notebook with the cell
+(``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` if the cell has no id), and the metadata contains
+"cell", "cell_type" and "cell_id". A heading also applies to the cells after it. Outputs and
+attachments are ignored.
 
-For chunk ids, chunks are counted per cell if cells have ids, or else per heading path as in any
-other document. Cell ids ensure that an inserted cell does not change the chunk ids of other cells.
+If cells have ids, chunk ids are computed per cell, so that an inserted cell does not change the
+chunk ids of other cells. Otherwise, they are computed per heading path, as in other documents.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class ChunkerLike(Protocol):
-    """The attributes of a ``chunkast.Chunker`` that are required to chunk a document."""
+    """The attributes of a ``chunkast.Chunker`` that chunking a document requires."""
 
     config: ChunkConfig
     counter: TokenCounter
@@ -58,7 +58,7 @@ class Cell:
     number: the index of the cell in the notebook, from 0.
     type: the type of the cell: "markdown", "code" or "raw".
     source: the text of the cell, unchanged.
-    id: the id of the cell in the notebook; empty if the format does not have ids.
+    id: the id of the cell; empty if the notebook's format has no ids.
     language: the language of a code cell; empty for other cells.
     """
 
@@ -83,9 +83,9 @@ def is_notebook(source: str | None) -> bool:
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """Read a notebook of format 4 from its JSON, and return it.
+    """Return the notebook of format 4 whose JSON is ``text``.
 
-    Raises ``SourceError``, which names ``path`` and the fault, if ``text`` is not such a notebook.
+    Raises ``SourceError`` with ``path`` and the fault if ``text`` is not such a notebook.
     """
     try:
         # A byte order mark is not part of the JSON.
@@ -164,7 +164,7 @@ def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
     """Yield each cell of a notebook with its analysis.
 
-    The analysis includes the headings of earlier cells and the front matter of the first cell.
+    An analysis includes the headings of earlier cells and the front matter of the first cell.
     """
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
@@ -206,10 +206,10 @@ def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
 def chunk_notebook(
     chunker: ChunkerLike, notebook: Notebook | str, source: str | None = None
 ) -> list[Chunk]:
-    """Return the chunks of a notebook or of its JSON, cell by cell.
+    """Return the chunks of a notebook, which may be given as JSON, cell by cell.
 
-    The ``index`` of a chunk counts the chunks of all cells. Raises ``SourceError`` for a text that
-    is not the JSON of a notebook.
+    ``Chunk.index`` counts the chunks of all cells. Raises ``SourceError`` for a text that is not
+    the JSON of a notebook.
     """
     if isinstance(notebook, str):
         notebook = read_notebook(notebook, source or "notebook")
@@ -221,7 +221,7 @@ def chunk_cells(
 ) -> Iterator[Chunk]:
     """Yield the chunks of a notebook, cell by cell.
 
-    ``parts`` contains the number of chunks made so far for each location.
+    ``parts`` counts the chunks made so far at each location.
     """
     from chunkast.analysis import structure_of
     from chunkast.cutting import chunks_of

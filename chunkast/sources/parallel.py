@@ -1,7 +1,7 @@
-"""Processes many documents in input order, in this process or in several processes.
+"""Process many documents in one or several processes, and keep the input order.
 
-Documents with the same source (nearly always a single document) stay together, because part counts
-continue from one document to the next. An exception in one document does not affect the others.
+Documents with the same source are processed together, because part counts continue from one to the
+next. An exception in one document does not affect the others.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def answers(
 ) -> Iterator[Iterator[Answer[Result]]]:
     """Call ``run(document, parts)`` for each document of the groups; yield the answers in order.
 
-    With several groups, up to ``workers`` processes are used, and ``run`` must be picklable.
-    With "auto", their number depends on the ``size`` of all documents.
-    ``parts`` continues from one document of a group to the next.
+    The documents of a group share ``parts``. For several groups, up to ``workers`` processes are
+    used, and ``run`` must be picklable. With "auto", their number depends on ``size``, the size of
+    all documents.
     """
     processes = Workers.started(partial(_answers, run), workers, size, len(groups))
     if processes is None:
@@ -123,7 +123,7 @@ def iter_documents(
 ) -> Iterator[Iterable[Chunk]]:
     """Yield the chunks of each ``(source, text)`` pair, in order; see ``Chunker.iter_chunks``.
 
-    With "auto", texts are chunked in this process until there are enough of them to start others.
+    With "auto", other processes are started only after this process has chunked much text.
     """
     check_workers(workers)
     parts: PartCounts = defaultdict(int)
@@ -197,8 +197,8 @@ def _counted(
 def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
     """Show a progress bar for ``total`` documents; yield a function to call after each document.
 
-    Nothing is shown if ``wanted`` is false, without documents, or if stderr is not a terminal. Of a
-    single document, the bar shows only that time passes.
+    Nothing is shown if ``wanted`` is false, ``total`` is 0, or stderr is not a terminal. For a
+    single document, the bar is only an animation.
     """
     if not wanted or not total or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None

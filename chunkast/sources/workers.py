@@ -1,9 +1,9 @@
-"""Runs work in several processes, and yields the results in order.
+"""Run work in several processes, and yield the results in order.
 
-Each process has its own connection, so that its end is noticed whenever it happens. The queues of
-``concurrent.futures`` are shared: if a process is killed while it writes a result, the others and
-the program wait forever. Memory is bounded: for each process, at most ``_GROUPS_PER_PROCESS``
-groups of documents are being processed, or finished and waiting for their turn.
+Each process has its own connection, so that a killed process is always noticed. The queues of
+``concurrent.futures`` are shared: if a process is killed while it writes a result, the program
+waits forever. Memory is bounded: for each process, at most ``_GROUPS_PER_PROCESS`` groups of
+documents are in progress or waiting to be yielded.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _GUARD: Final = 'if __name__ == "__main__":'
 class Answer(Generic[Result]):
     """A result, or the exception that was raised instead.
 
-    ``trace`` is the traceback of an exception from another process, as text; else it is empty.
+    ``trace`` is the traceback of an exception in another process, as text; otherwise, it is empty.
     """
 
     result: Result | None = None
@@ -63,16 +63,16 @@ class Answer(Generic[Result]):
         return cast("Result", self.result)
 
     def exception(self) -> BaseException:
-        """Return the exception; its cause is the traceback from the other process, if known."""
+        """Return the exception. If it is from another process, its cause is the traceback there."""
         assert self.error is not None, "there is a result"
         if self.trace:
             self.error.__cause__ = _RemoteError(f"\n{self.trace}")
         return self.error
 
     def sendable(self) -> Answer[Result]:
-        """Return an answer that another process can read, with the traceback of an exception.
+        """Return a picklable answer, with the traceback of its exception as text.
 
-        An exception that cannot be pickled is replaced by one with its message.
+        An exception that cannot be pickled is replaced by one with the same message.
         """
         if self.error is None:
             return self
@@ -91,8 +91,8 @@ class _RemoteError(Exception):
 def attempt(run: Callable[[], Result]) -> Answer[Result]:
     """Call ``run`` and return an answer with its result or exception.
 
-    Exceptions in ``STOPS`` are raised. The returned exception keeps its traceback, but not the
-    local variables in it, which may take up a lot of memory.
+    Exceptions in ``STOPS`` are raised. Any other exception keeps its traceback, but not the local
+    variables in it, which may take much memory.
     """
     try:
         return Answer(run())
@@ -104,9 +104,9 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
 
 
 class Workers:
-    """Processes that call ``run`` with one document after the other, until they are closed.
+    """Processes that call ``run`` for one document after another, until they are closed.
 
-    If processes cannot be forked, ``run`` must be picklable; raises ``ConfigError`` if it is not.
+    Where processes cannot be forked, ``run`` must be picklable; otherwise, raises ``ConfigError``.
     """
 
     def __init__(self, run: _Run, count: int) -> None:
@@ -126,10 +126,10 @@ class Workers:
 
     @classmethod
     def started(cls, run: _Run, workers: WorkerCount, size: float, most: float) -> Workers | None:
-        """Return at most ``most`` processes, or ``None`` if this process is enough.
+        """Start at most ``most`` processes; return ``None`` if this process is enough.
 
-        With "auto", the number also depends on the ``size`` of the texts, and this process is
-        enough if no others can be started or load ``run``.
+        With "auto", the number also depends on the ``size`` of the texts, and ``None`` is returned
+        if no processes can be started or if they cannot load ``run``.
         """
         wanted = min(_cores(), 2 * size / size_that_pays()) if workers == "auto" else workers
         count = int(min(wanted, most))
@@ -152,7 +152,7 @@ class Workers:
             self._received(worker, self._busy.pop(worker)[1])
 
     def close(self) -> None:
-        """End all processes at once."""
+        """Terminate all processes immediately."""
         for process in self._processes.values():
             process.terminate()
         for connection, process in self._processes.items():
@@ -162,8 +162,8 @@ class Workers:
     def answers(self, groups: Iterable[Group]) -> Iterator[Answer[Any]]:
         """Yield the answer for each document of the groups, in order.
 
-        If a process is lost, only the documents of its group fail. Raises ``ChunkastError`` if a
-        process does not start.
+        If a process dies, only the documents of its current group fail. Raises ``ChunkastError`` if
+        a process does not start.
         """
         from multiprocessing.connection import wait
 
@@ -237,7 +237,7 @@ def check_workers(workers: object) -> None:
 
 
 def size_that_pays() -> int:
-    """Return the size of texts, in characters or bytes, from which "auto" starts processes."""
+    """Return the size of texts, in characters or bytes, at which "auto" starts other processes."""
     return _PAYS_FORKED if _start_method() == "fork" else _PAYS
 
 
