@@ -1,4 +1,4 @@
-"""Heuristics: repairs before a parse, after a failed parse, and after a successful parse."""
+"""Repair a source with heuristics before a parse, after a failed one and after a successful one."""
 
 from chunkast.heuristics.engine import (
     DEFAULT_REPARSES,

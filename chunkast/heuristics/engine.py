@@ -1,4 +1,4 @@
-"""Runs a pipeline of heuristics around one parse.
+"""Run a pipeline of heuristics around one parse.
 
 1. The pre-parse heuristics run, in order.
 2. The source is parsed, unless the draft already has a value or an error.
@@ -11,8 +11,8 @@ The fields of a patch are applied in the order source, value, notes, retry, stop
 reparse sets the value and clears the errors; a failed reparse adds an error and keeps the value.
 Each phase makes at most ``max_reparses`` reparses; the first parse does not count.
 
-An exception of a heuristic propagates, with a note that names the heuristic. A heuristic that
-returns anything but a patch or None raises ``HeuristicError``.
+An exception in a heuristic is propagated, with a note that names the heuristic. If a heuristic
+returns anything but a patch or None, ``HeuristicError`` is raised.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class PipelineRun(Generic[V, C]):
         return draft
 
     def patch(self, heuristic: Heuristic[V, C], draft: Draft[V, C]) -> Patch[V] | None:
-        """Return the patch of one heuristic, or None if it does not apply or has none.
+        """Return the patch of one heuristic, or None if it does not apply or returns no patch.
 
-        Raises ``HeuristicError`` for anything else that it returns.
+        Raises ``HeuristicError`` if the heuristic returns anything else.
         """
         try:
             patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None

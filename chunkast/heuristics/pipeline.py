@@ -1,7 +1,7 @@
 """The data types of a pipeline: drafts, patches, heuristics and their order.
 
-The types do not depend on the language of the source. ``V`` is the type of the parsed value; ``C``
-is the type of the context that the caller passes to its heuristics.
+The source may be in any language. ``V`` is the type of the parsed value; ``C`` is the type of the
+context that the caller passes to its heuristics.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 @dataclass(frozen=True, slots=True)
 class Draft(Generic[V, C]):
-    """The state of a pipeline's run: the source and, after a parse, its value.
+    """The state of a run: the source and, after a parse, its value.
 
     Drafts are immutable; each step of the run makes a new draft.
 
-    ``source`` is the text as changed by heuristics so far; ``original`` is the unchanged text.
-    ``value`` is None until a parse succeeds. ``errors`` are the errors of all parses since the last
-    successful parse. ``notes`` describe the steps that were taken or skipped, in one sentence each.
-    ``context`` is an object that the caller passes to its heuristics.
+    source: the text as changed by heuristics so far.
+    original: the unchanged text.
+    value: the parsed value, or None until a parse succeeds.
+    errors: the errors of all parses since the last successful parse.
+    notes: a sentence for each step that was taken or skipped.
+    context: an object that the caller passes to its heuristics.
     """
 
     source: str
@@ -43,16 +45,19 @@ class Draft(Generic[V, C]):
 
     @classmethod
     def of(cls, source: str, context: C, value: V | None = None) -> Draft[V, C]:
-        """Return the first draft of a run; if a ``value`` is given, the source is not parsed."""
+        """Return the first draft of a run. If a ``value`` is given, the source is not parsed."""
         return cls(source, source, value, (), (), context)
 
 
 @dataclass(frozen=True, slots=True)
 class Patch(Generic[V]):
-    """The changes that a heuristic makes to a draft; a field that is None does not change it.
+    """The changes that a heuristic makes to a draft.
 
-    ``retry`` requests a parse of the patch's ``source``, and is ignored if ``source`` is None.
-    ``stop`` ends the phase after the patch is applied. ``notes`` are added to the draft's notes.
+    source: the new source, or None to keep the old one.
+    value: the new value, or None to keep the old one.
+    retry: whether to parse the new source; ignored if ``source`` is None.
+    stop: whether to end the phase after this patch.
+    notes: the notes to add to the draft's notes.
 
     Raises ``TypeError`` if ``source`` is neither a str nor None.
     """
@@ -79,8 +84,8 @@ def _always(_draft: object) -> bool:
 class Heuristic(Generic[V, C]):
     """A repair: ``run`` takes a draft and returns a patch for the draft, or None.
 
-    ``run`` is only called if ``applies`` returns true for the draft. Drafts and their values are
-    shared, so a heuristic must not modify them. Raises ``ConfigError`` for an unknown phase.
+    ``run`` is called only if ``applies`` returns true for the draft. Drafts and their values are
+    shared, so a heuristic must not modify them. Raises ``ConfigError`` for an unknown ``phase``.
     """
 
     id: str
