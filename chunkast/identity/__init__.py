@@ -1,4 +1,4 @@
-"""Write plans, citations, and chunk ids that do not change when other text is edited."""
+"""Chunk ids that stay the same when other text is edited, write plans, and citations."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
 from chunkast.identity.ids import PartCounts, chunk_id, next_chunk_id

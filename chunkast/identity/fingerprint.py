@@ -1,4 +1,4 @@
-"""Fingerprints of the configuration and of all versions that affect the chunks of a text."""
+"""Compute fingerprints of the configuration and of all versions that affect chunks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _DISTRIBUTIONS: Final = ("markdown-it-py", "mdit-py-plugins", "regex", "sentence
 def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     """Return the configuration's fields as JSON values.
 
-    ``encoding``, the name of the token counter in use, replaces the fields ``encoding`` and
-    ``model``. ``allow_download`` is left out because it does not affect chunks.
+    The name of the token counter, ``encoding``, replaces the fields ``encoding`` and ``model``.
+    ``allow_download`` is omitted, because it does not affect chunks.
     """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     del values["model"], values["allow_download"]
@@ -44,9 +44,8 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
 def fingerprint(config: ChunkConfig, encoding: str) -> str:
     """Return the SHA-256 of the configuration and of all versions that affect chunks.
 
-    If two fingerprints are equal, the same text has the same chunks. A user's own counter is only
-    identified by its name, and a heuristic by its id: change the name or id if the behaviour
-    changes.
+    With equal fingerprints, the same text has the same chunks. Your own counter is identified only
+    by its name, and a heuristic by its id: change the name or id if the behaviour changes.
     """
     values = {**config_values(config, encoding), **versions()}
     if not grammars():

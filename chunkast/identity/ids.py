@@ -1,4 +1,4 @@
-"""Chunk ids: hashes of a source, a heading path and a chunk's number."""
+"""Compute chunk ids: hashes of a source, a heading path and a chunk's number."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PartCounts = MutableMapping[bytes, int]
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
     """Return the id of a chunk: 16 hexadecimal digits.
 
-    The digits are the first ones of the SHA-256 of three lines: the source, the headings joined by
-    " > ", and "#" followed by the part.
+    It is the beginning of the SHA-256 of three lines: the source, the headings joined by " > ", and
+    "#" with the part.
 
     source: the document's name.
     headings: the titles of the sections that contain the chunk, outermost first.
@@ -33,7 +33,7 @@ def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
 
 
 def next_chunk_id(source: str, headings: Sequence[str], parts: PartCounts) -> str:
-    """Return the id of the next chunk at a location, and count this chunk in ``parts``."""
+    """Return the id of the next chunk under a heading path, and count the chunk in ``parts``."""
     state = sha256(_location(source, headings))
     key = state.digest()
     parts[key] += 1

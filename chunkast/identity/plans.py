@@ -1,4 +1,4 @@
-"""Plans for the writes that bring a store up to date, and digests of a store's state."""
+"""Plan the writes that bring a store up to date, and compute digests of its state."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ V = TypeVar("V")
 
 
 class Identified(Protocol):
-    """A protocol for the fields of a chunk that a write plan needs; :class:`chunkast.Chunk` fits.
+    """The interface of the objects that a write plan compares, such as :class:`chunkast.Chunk`.
 
     ``state_hash``, the hash of everything that a store keeps, is optional. If only the stored or
-    only the current chunk has a ``state_hash``, the chunk counts as moved. If neither has one, only
-    the embedded text is compared.
+    only the current chunk has it, the chunk counts as moved. If neither has it, only the embedded
+    text is compared.
     """
 
     @property
@@ -35,7 +35,7 @@ class Identified(Protocol):
 
     @property
     def embed_hash(self) -> str:
-        """The hash of the text that is embedded for the chunk."""
+        """The hash of the chunk's embedded text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,21 @@ class WritePlan:
     vector of each id in ``embed`` and ``reuse`` (see :meth:`vectors`). The store then has the same
     content as a store that was filled from scratch.
 
-    Every current id is in ``added``, ``changed`` or ``unchanged``. ``moved`` is a subset of
-    ``unchanged``. ``embed`` and the keys of ``reuse`` do not have any ids in common; all of these
-    ids are in ``added``, ``changed`` or ``moved``.
+    Every current id is in exactly one of ``added``, ``changed`` and ``unchanged``. ``moved`` is a
+    part of ``unchanged``. Ids that need a vector are in ``embed`` or are keys of ``reuse``, never
+    both.
 
     added: current ids that are not stored yet, in the order of the current chunks.
     changed: current ids that are stored with a different text, in the order of the current chunks.
     unchanged: current ids that are stored with the same text, ignoring white space, in the order of
         the current chunks.
     removed: stored ids that are not current, in the order of the stored chunks.
-    embed: ids whose embedded text does not have a vector yet. If several ids have the same embedded
-        text, only the first is listed.
-    moved: the ids in ``unchanged`` whose positions, lines, overlap, metadata, white space or
-        embedded text differ from the stored chunk.
-    reuse: all other ids that need a vector, each mapped to the id whose vector it reuses. The
-        vector was stored before the run or, for keys in ``repeats``, is the new vector of an id in
-        ``embed``.
+    embed: ids whose embedded text has no vector yet. Of several ids with the same embedded text,
+        only the first is listed.
+    moved: ids in ``unchanged`` whose positions, lines, overlap, metadata, white space or embedded
+        text differ from the stored chunk.
+    reuse: all other ids that need a vector, each mapped to the id whose vector it reuses: a vector
+        stored before the run or, for keys in ``repeats``, the new vector of an id in ``embed``.
     repeats: the keys of ``reuse`` that reuse a new vector.
     """
 
@@ -91,7 +90,7 @@ class WritePlan:
     def vectors(self, stored: Mapping[str, V], embedded: Mapping[str, V]) -> dict[str, V]:
         """Return the vector of every id in ``embed`` and ``reuse``.
 
-        stored: the vectors before the run, by id; only the ids in ``reuse.values()`` are needed.
+        stored: the vectors before the run, by id; only those of ``reuse.values()`` are needed.
         embedded: the new vectors, by id; one for each id in ``embed``.
 
         Raises ``KeyError`` if a vector is missing.
@@ -107,16 +106,16 @@ def plan_writes(
     current: Iterable[Identified | Mapping[str, Any]],
     prior: Iterable[Identified | Mapping[str, Any]],
 ) -> WritePlan:
-    r"""Plan the writes to a store that contains ``prior`` and will contain ``current``.
+    r"""Plan the writes that replace the chunks ``prior`` in a store with ``current``.
 
-    Both may contain chunks, results of :meth:`Chunk.to_dict`, or results of :meth:`Chunk.record`; a
-    store only needs to keep the latter. A vector can be reused from any chunk in ``prior`` with the
-    same embedded text, so pass all documents at once.
+    Both may contain chunks, results of :meth:`Chunk.to_dict`, or results of :meth:`Chunk.record`,
+    which are all that a store needs to keep. A vector can be reused from any chunk in ``prior``
+    with the same embedded text, so pass all documents at once.
 
     An id that occurs twice in ``current`` is listed twice. If an id occurs twice in ``prior``, the
     last chunk with this id is compared, and ``removed`` may list the id twice. Raises
-    ``ChunkastError`` if two chunks in ``current`` have one id and different texts, and ``KeyError``
-    for a record without an id or a hash.
+    ``ChunkastError`` if two chunks in ``current`` have the same id and different texts, and
+    ``KeyError`` for a record without an id or a hash.
 
     >>> from chunkast import chunk, plan_writes
     >>> before = chunk("# A\n\nOne.\n", source="a.md")
@@ -147,9 +146,11 @@ def plan_among(
 ) -> WritePlan:
     """Plan the writes for some of the documents in a store.
 
-    holder: a function that returns the id of any chunk in the store that had a vector for an
-        ``embed_hash`` before the run, or None.
-    embedded: the ids that get new vectors, by ``embed_hash``; the ids of this plan are added.
+    current: the chunks of these documents.
+    prior: the stored chunks of these documents.
+    holder: a function that returns the id of a chunk anywhere in the store that had a vector for
+        an ``embed_hash`` before the run, or None.
+    embedded: the ids that get new vectors, by ``embed_hash``; this plan adds its own.
     """
     known = {chunk.id: chunk for chunk in prior}
     # The ids of the plan, by the name of its field.

@@ -1,4 +1,4 @@
-"""Finds the places of a quote in a text: word for word, or as models repeat it."""
+"""Find the places of a quote in a text, word for word or with the changes that models make."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _GAPS: Final = re.compile(
 
 
 def finder(quote: str, *, strict: bool) -> Finder:
-    """Return a function that finds ``quote`` in a text, word for word only if ``strict``."""
+    """Return a function that finds ``quote`` in a text; if ``strict``, only word for word."""
     wanted = normalize_text(quote)
     parts = [] if strict else [_spoken(part)[0].strip() for part in _LEFT_OUT.split(quote)]
     parts = [part for part in parts if re.search(r"\w", part)][:_MAX_PARTS]

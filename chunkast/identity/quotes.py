@@ -1,4 +1,4 @@
-"""Checks quotes, and finds their exact positions in a text or in chunks."""
+"""Check quotes, and find their exact positions in a text or in chunks."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Citation:
     start_line: the line number of the first character of the quote, counting from 1.
     end_line: the line number of the last character of the quote, counting from 1.
     pages: the numbers of the pages on which the quote begins and ends, counting from 1, or None if
-        the document does not have page marks. If the page marks in a chunk do not show where its
-        pages begin, the chunk's first or last page is used.
-    chunk_ids: the ids of the chunks that contain the whole quote: empty if the quote is divided
-        between chunks, two or more ids if the quote is in an overlap.
-    section: the heading path of the section in which the quote begins; empty if a text was searched
-        instead of chunks.
+        the document has no page marks. If the page marks in a chunk do not show where its pages
+        begin, the chunk's first or last page is used.
+    chunk_ids: the ids of the chunks that contain the whole quote. Empty if the quote is split
+        across chunks; two or more ids if it is in an overlap.
+    section: the heading path of the section in which the quote begins; empty if the quote was
+        searched in a text instead of chunks.
     verbatim: whether the quote matches word for word, apart from white space.
     """
 
@@ -78,14 +78,16 @@ def locate_quote(
     r"""Return a citation for each occurrence of ``quote`` in a text or in chunks.
 
     White space may differ, as in :func:`validate_quote`. In documents without such an occurrence,
-    Markdown's markup, entities, typographic quotes and dashes may differ as well, and "..." in the
-    quote may stand for up to 2,000 characters; ``verbatim`` is false for these citations. With
-    ``strict``, there are none of them. Letters, case and Unicode forms must always match.
+    markup, entities, typographic quotes and dashes may differ too, and "..." in the quote may stand
+    for up to 2,000 characters; ``verbatim`` is false for these citations. Letters, case and Unicode
+    forms must always match. Occurrences do not overlap. A blank quote has none.
 
-    Occurrences do not overlap. ``where`` is either the text of a document, for which citations do
-    not have a source or chunk ids, or some or all chunks, document by document, in order. A quote
-    may continue from one chunk to the next. If the chunks were made with ``page_markers``, pass
-    the same pattern. For a blank quote, returns ``()``. Raises ``re.error`` for an invalid pattern.
+    where: the text of a document, or chunks in order, document by document. A quote may continue
+        from one chunk to the next. In a text, citations have no source and no chunk ids.
+    page_markers: the ``page_markers`` with which the chunks were made.
+    strict: return only verbatim citations.
+
+    Raises ``re.error`` for an invalid pattern.
 
     >>> from chunkast import locate_quote
     >>> [citation] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
@@ -141,7 +143,7 @@ class _Positions:
         return self._chunk.start_line + self._map.line(pos - self._chunk.start_index) - 1
 
     def pages(self, pos: int) -> tuple[int, int] | None:
-        """Return the page of the character at ``pos`` as first and last page.
+        """Return the page of the character at ``pos``, twice, as a pair of first and last page.
 
         Returns the chunk's pages if the page of the character is unknown.
         """

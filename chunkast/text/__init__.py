@@ -1,1 +1,1 @@
-"""Properties of plain text: lines, bytes, grapheme clusters, sentences and spans."""
+"""Find lines, bytes, grapheme clusters, sentences, pages and spans of plain text."""

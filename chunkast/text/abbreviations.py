@@ -1,20 +1,19 @@
-"""Abbreviations and other places at which sentencex would end a sentence too early.
+"""Find places at which sentencex would end a sentence too early, such as abbreviations.
 
 sentencex knows few abbreviations in French, Polish and Portuguese. In the languages of
-``languages.json``, and in no others, a full stop does not end a sentence
+``languages.json``, a full stop does not end a sentence
 
 - after an abbreviation that usually precedes a name, such as a title;
 - between an abbreviation that usually precedes a number, such as "p." for a page, and a number;
-- in all of these languages except English (in which names of programs are lower case and sentencex
-  knows initials), before a small letter or a year in brackets, and directly before a letter, digit,
-  hyphen or comma;
+- before a small letter or a year in brackets, and directly before a letter, digit, hyphen or comma;
+  but not in English, in which names of programs are lower case and sentencex knows initials;
 - after a single capital letter, an initial (sentencex knows initials in English and German);
 - in German, after a number of at most two digits that follows an article or preposition, or
   precedes a noun that is often numbered, such as a month or century.
 
-No punctuation ends a sentence before a dash and a small letter, which continue the sentence after
-direct speech. In any language, direct speech in Chinese or Japanese quotes goes on before the
-particle と, or before a verb of saying.
+No punctuation ends a sentence before a dash and a small letter, because the sentence continues
+after direct speech. In any language, a sentence continues after direct speech in Chinese or
+Japanese quotes if the particle と or a verb of saying follows.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _REACH: Final = 40
 
 
 def speech_continues(text: str, at: int) -> bool:
-    """Return whether the sentence goes on at index ``at``, right after direct speech."""
+    """Return whether the sentence continues at index ``at``, right after direct speech."""
     return text.endswith(_SPEECH_ENDS, 0, at) and _GOES_ON.match(text, at) is not None
 
 

@@ -1,4 +1,4 @@
-"""Reads files as UTF-8 text; a ``SourceError`` names the file, the byte and the problem."""
+"""Read files as UTF-8 text. A ``SourceError`` names the file, the byte and the problem."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HEAD: Final = 4096
 
 
 def check_is_text(data: bytes, path: str) -> None:
-    """Raise ``SourceError`` if the first bytes of a file are those of a format that is no text."""
+    """Raise ``SourceError`` if the first bytes of a file belong to a binary format."""
     head = data[:_HEAD]
     if name := next((name for magic, name in _FORMATS.items() if head.startswith(magic)), ""):
         raise SourceError(path, f"this is {name}; {_CONVERT}")
@@ -50,7 +50,7 @@ def check_is_text(data: bytes, path: str) -> None:
 
 
 def tokenizer_file(value: Any) -> Any:
-    """Return the path of the ``tokenizer.json`` in a folder, and any other value unchanged."""
+    """Return the path of ``tokenizer.json`` in a folder; return any other value unchanged."""
     if isinstance(value, (str, PathLike)) and value:
         with suppress(OSError, ValueError, TypeError):
             path = Path(value, "tokenizer.json")
@@ -86,7 +86,7 @@ def decode(data: bytes, path: str) -> str:
 
 
 def undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
-    """Return the ``SourceError`` for ``error``; its bytes begin at byte ``base`` of the file."""
+    """Return the ``SourceError`` for ``error``, whose data begins at byte ``base`` of the file."""
     data = error.object
     marks = _MARKS.items() if not base else ()
     wide = next((name for mark, name in marks if data.startswith(mark)), None)

@@ -1,10 +1,11 @@
-"""Front matter as data: YAML between lines of ``---``, TOML between lines of ``+++``.
+"""Parse front matter: YAML between lines of ``---``, or TOML between lines of ``+++``.
 
-The values are JSON data. Values that JSON cannot represent become strings: dates and times in
-ISO format, numbers that are not finite, and binary data in base64. A set becomes a list. A key that
-is not a string becomes a string, as written in the YAML source. An integer of more than 640 digits,
-which some programs cannot handle, becomes a string: as written, or if it is not decimal in TOML, in
-hexadecimal.
+The result is JSON data. Values that JSON cannot represent become strings: dates and times in ISO
+format, numbers that are not finite, and binary data in base64. Sets become lists. Keys that are not
+strings become strings, as written in the YAML source. An integer of more than 640 digits, which
+some programs cannot handle, becomes a string as written (in TOML, hexadecimal if it is not
+decimal).
+
 YAML is read as by PyYAML's safe loader, except that any tag is allowed. Aliases are copied, and the
 size of the result is limited.
 """
@@ -53,11 +54,11 @@ _TABLE: Final = re.compile(r"\n[ \t]*\[")
 
 @lru_cache(maxsize=8)
 def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
-    """Return the value of a top-level ``key`` in ``raw`` front matter as a line of text, or "".
+    """Return the value of a top-level ``key`` in ``raw`` front matter as one line, or "".
 
-    Numbers and dates stay as they are written; null is "". The items of a list are joined with
-    commas. If ``plain`` is true, a list or mapping is "". In front matter that is not valid, the
-    value is the rest of the key's line.
+    Numbers and dates stay as written; null becomes "". The items of a list are joined with commas.
+    If ``plain`` is true, a list or mapping becomes "". If the front matter is invalid, the value is
+    the rest of the key's line.
     """
     if key not in raw:
         return ""
@@ -190,7 +191,7 @@ class _Copy:
         self._values = 0
 
     def of(self, value: Any, depth: int = 0) -> Any:
-        """Return a copy of ``value``. Raises ``ValueError`` beyond a limit."""
+        """Return a copy of ``value``. Raises ``ValueError`` if it is too large or too deep."""
         kind = getattr(value, "id", "")
         if kind == "scalar":
             return self._scalar(value)

@@ -1,7 +1,7 @@
-r"""Finds grapheme clusters (``\X`` in the regex package, UAX #29) without scanning all of a text.
+r"""Find grapheme clusters (``\X`` in the regex package, UAX #29) without scanning all of a text.
 
-Most positions are cluster boundaries, because neither of the characters beside them can join
-another character. Only runs of characters that can are segmented with ``\X``.
+Most positions are cluster boundaries, because neither of the adjacent characters can join another.
+Only runs of characters that can join are segmented with ``\X``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the spans of the grapheme clusters in ``text[start:end]`` with several characters."""
+    """Return the spans of the grapheme clusters of several characters in ``text[start:end]``."""
     text, offset = text[start:end], start
     return [
         (offset + first, offset + last)

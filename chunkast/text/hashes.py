@@ -1,4 +1,4 @@
-"""Functions that normalize white space, and hash texts, values and ids."""
+"""Normalize white space, and hash texts, values and ids."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def values_hash(values: Mapping[str, Any]) -> str:
 
 
 def chunk_uuid(chunk_id: str) -> str:
-    """Return the UUID for a chunk id, for stores that only accept UUIDs.
+    """Return the UUID for a chunk id, for stores that accept only UUIDs.
 
     It is a UUID of version 5, computed from the id in the namespace
     572aa104-a6f0-5371-bd99-667e27eebbfb.

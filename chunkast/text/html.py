@@ -1,7 +1,7 @@
-"""Finds HTML tags and their positions, in linear time for any text.
+"""Find HTML tags and their positions, in linear time for any text.
 
-The standard library's parser takes 100 s for 80 kB of ``<a ``, raises on ``<![``, and reads
-malformed text differently from one patch release of Python to the next.
+The standard library's parser takes 100 s for 80 kB of ``<a ``, raises an exception for ``<![``, and
+reads malformed text differently in different patch releases of Python.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Finds the language of a text, which decides where its sentences end.
+"""Guess the language of a text, which determines where its sentences end.
 
-A text that contains " the " more than once per 500 characters is English. In any other text, the
+A text that contains " the " more than once per 500 characters is English. In other texts, the
 function words of each language in ``languages.json`` are counted. The language with the highest
-count wins if the count is at least eight, at least one in sixty words, and more than twice that of
-any other language; otherwise the text counts as English. No word is in two lists, and no list
-contains keywords or names that are common in English texts about programs. Adding or removing one
-sentence therefore only changes the language of a tiny text, or of a text that is half in another
-language.
+count is chosen if its count is at least eight, at least one in sixty words, and more than twice
+that of any other language; otherwise, the text counts as English. No word is in two lists, and no
+list contains words that are common in English texts about programs. So a single sentence can change
+the result only for a tiny text, or for a text that is half in another language.
 """
 
 from __future__ import annotations
@@ -42,10 +41,7 @@ _LANGUAGE_OF: Final = {
 
 
 def language_of_text(text: str, front_matter: str = "") -> str:
-    """Return the language code declared in the front matter, or else guessed from ``text``.
-
-    The keys ``lang`` and ``language`` of the front matter declare the language.
-    """
+    """Return the language code under ``lang`` or ``language`` in the front matter, or a guess."""
     for key in ("lang", "language"):
         value = front_matter_value(front_matter, key, plain=True)
         if declared := _DECLARED.match(value):

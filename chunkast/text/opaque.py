@@ -1,6 +1,6 @@
-r"""Finds opaque data in a text: data URIs and base64.
+r"""Find opaque data in a text: data URIs and base64.
 
-All sizes are in characters. Shares are computed from a run's first 4,096 characters.
+All sizes are in characters. Shares are computed from the first 4,096 characters of a run.
 
 - *data URI*: ``data:``, an optional media type and parameters, a comma, and at least 256 characters
   that are neither white space nor one of ``"<>`()\|``.
@@ -39,7 +39,7 @@ _LEAST_SHARES: Final = ((str.isupper, 1 / 10), (str.islower, 1 / 10), (str.isdig
 
 @dataclass(frozen=True, slots=True)
 class OpaqueRun:
-    """Opaque data in the span ``[start, end)`` of a text; ``kind`` describes it in words."""
+    """Opaque data in the span ``[start, end)`` of a text; ``kind`` is its kind in words."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Finds the page marks that converters leave in a text, and the pages they mark."""
+"""Find the page marks of converters in a text, and the starts of its pages."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = (
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A type of page mark, which is on a line of its own.
+    """A type of page mark. Each mark is on a line of its own.
 
     pattern: a regular expression for the mark; its group, if any, matches the page number.
     role: "begins" or "ends" for a mark with the number of the page that begins or ends there;
-        "breaks" for a mark between two pages, without a number; "says" for any other note about
-        a page.
+        "breaks" for a mark between two pages, without a number; "says" for another note about a
+        page.
     first: the number of a document's first page in such marks.
     """
 
@@ -69,8 +69,8 @@ class PageMark:
 
     number: the page number in the mark, or None.
     begins: true if the mark belongs to the text after it.
-    breaks: the number of pages that a mark without a number begins; consecutive form feeds are
-        a single mark.
+    breaks: the number of pages that a mark without a number begins. This may be more than 1,
+        because consecutive form feeds are one mark.
     """
 
     start: int
@@ -85,8 +85,7 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
     """Return the page marks in ``text``, in order; overlapping marks are merged.
 
     ``own`` is a user's pattern for whole lines, which is tried first. The name of its group,
-    "begins" or "ends", is the role of its marks; such a mark is ignored if its number is not
-    readable.
+    "begins" or "ends", is the role of its marks; a mark whose number is unreadable is ignored.
     """
     marks = _own_marks(text, own) if own is not None else []
     if ("!" in text and _COMMENT.search(text)) or any(map(text.__contains__, _HINTS)):
@@ -160,8 +159,8 @@ def _with_notes(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:
     """Yield the start of each page, and its number from 1.
 
-    ``first`` is the number that the marks give the document's first page; by default, it is derived
-    from the first mark. If any marks have numbers, marks without numbers are ignored.
+    ``first`` is the number of the document's first page in the marks; by default, it is derived
+    from the first mark. If any mark has a number, marks without numbers are ignored.
     """
     numbered = [mark for mark in marks if mark.number is not None]
     counted = numbered or [mark for mark in marks if mark.marker.role == "breaks"]

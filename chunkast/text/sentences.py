@@ -1,8 +1,8 @@
-"""Finds the starts of sentences inside one paragraph of text with sentencex.
+"""Find the starts of sentences in a paragraph with sentencex.
 
-sentencex takes quadratic time for paragraphs of more than a thousand characters: per character,
-14 ns in a paragraph of 1,000 characters, 32 ns in one of 2,000 and 240 ns in one of 8,000. So a
-longer text is passed to sentencex in windows, each of which begins at the start of a sentence.
+sentencex takes quadratic time for long paragraphs: per character, 14 ns for 1,000 characters, 32 ns
+for 2,000 and 240 ns for 8,000. So a longer text is passed to sentencex in windows, each of which
+begins at the start of a sentence.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SENTENCE_END = regex.compile(
 
 
 def ends_sentence(text: str) -> bool:
-    """Return whether ``text`` ends with a sentence, which in some scripts no mark shows."""
+    """Return whether ``text`` ends with a sentence; always true in scripts without full stops."""
     return _SENTENCE_END.search(text) is not None
 
 
@@ -68,7 +68,7 @@ def sentence_starts(
 ) -> list[int]:
     """Return the starts of the sentences in ``text``, in order, without the first (0).
 
-    ``language`` is a language code; languages that sentencex does not know are read like English.
+    ``language`` is a language code; an unknown language is treated as English.
 
     Closing marks (of emphasis, quotes, brackets) and footnote references directly after a
     sentence belong to the sentence. A start is dropped if it is inside one of the ``spans``

@@ -1,7 +1,7 @@
-r"""Converts character indices of a text to UTF-8 byte offsets and line numbers.
+r"""Convert character indices of a text to UTF-8 byte offsets and line numbers.
 
 A line ends with ``\n``, ``\r\n`` or ``\r`` and nothing else; the line end belongs to
-the line. A lone surrogate counts as three bytes, like the replacement character.
+the line. A lone surrogate counts as three bytes, like U+FFFD.
 """
 
 from __future__ import annotations
@@ -69,9 +69,8 @@ def parseable(text: str) -> str:
 def make_array(values: Iterable[int], size: int, count: int | None = None) -> MutableSequence[int]:
     """Return ``values``, such as positions in a text of ``size`` characters, as an array or list.
 
-    An array takes a tenth of the memory of a list, but a list is faster to read. The result is
-    a list if there are few values for the size of the text. If the ``count`` of the values is
-    known, such a list is made directly.
+    An array takes a tenth of the memory of a list, but a list is faster to read. The result is a
+    list if there are few values for the size of the text; giving their ``count`` makes this faster.
     """
     if size < _SMALL or (count is not None and count * _CHARACTERS_PER_LISTED <= size):
         return list(values)
@@ -81,12 +80,12 @@ def make_array(values: Iterable[int], size: int, count: int | None = None) -> Mu
 
 
 def spans_between(text: str, positions: Sequence[int]) -> Iterator[str]:
-    """Return the part of ``text`` between each pair of neighbouring sorted ``positions``."""
+    """Yield the part of ``text`` between each pair of adjacent ``positions``, which are sorted."""
     return map(text.__getitem__, map(slice, positions, islice(positions, 1, None)))
 
 
 def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
-    """Return the start of each line in ``text[start:end]``, as an index in ``text``, then the end.
+    """Return the index in ``text`` of the start of each line in ``text[start:end]``, then ``end``.
 
     Line ``i`` is ``text[starts[i]:starts[i + 1]]``. For an empty span, returns ``[start]``.
     """
@@ -107,8 +106,8 @@ def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
 class SourceMap:
     """Converts character indices to byte offsets and line numbers.
 
-    Each call continues from the index of the last call, so that calls for ascending indices
-    together take linear time.
+    Each call continues from the index of the previous call, so that calls with ascending indices
+    take linear time in total.
     """
 
     __slots__ = ("_ascii", "_byte", "_line", "_returns", "text")

@@ -1,4 +1,4 @@
-"""Spans of a text: functions that trim white space, and sets of spans."""
+"""Trim spans of a text, and look up positions in sets of spans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class InlineSpan:
 
 
 def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
-    """Return ``text`` with other text in some spans, given as sorted ``(start, end, other)``."""
+    """Replace spans of ``text``; ``parts`` are sorted triples ``(start, end, replacement)``."""
     pieces: list[str] = []
     at = 0
     for start, end, other in parts:
@@ -43,7 +43,7 @@ def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
 
 
 def content_end(text: str, start: int, end: int) -> int:
-    """Return the end of ``text[start:end]`` without trailing white space, or ``start`` if blank."""
+    """Return the end of ``text[start:end]`` without trailing white space, at least ``start``."""
     size = _FIRST_TAIL_SIZE
     while end > start:
         first = max(start, end - size)

@@ -1,4 +1,4 @@
-"""Turns of a conversation: lines that begin with a time, a speaker, or both."""
+"""Find the turns of a conversation: lines that begin with a time, a speaker, or both."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""White space as defined in JavaScript, in which chunkast's hashes and tags were first defined.
+"""White space as defined in JavaScript.
 
-This definition is used to trim chunks, to separate them, and to compare quotes. Python's
-definition differs: it includes U+001C to U+001F and U+0085, but not U+FEFF. The parser (for
-blank lines and for stripping) and tiktoken use their own definitions.
+This definition is used for hashes and tags, to trim and separate chunks, and to compare quotes.
+Python's definition differs: it includes U+001C to U+001F and U+0085, but not U+FEFF. The parser
+(for blank lines and stripping) and tiktoken use their own definitions.
 """
 
 from __future__ import annotations
