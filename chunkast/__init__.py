@@ -1,7 +1,6 @@
-"""chunkast: split Markdown into chunks that fit an exact token budget.
+"""chunkast: split Markdown into chunks that fit a token budget, counted exactly.
 
-The names below are the public API. Importing the package loads neither its modules nor the
-libraries that they use.
+The names below are the public API. Modules and libraries are loaded only when a name is first used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entry point of the commands ``chunkast`` and ``python -m chunkast``."""
+"""The entry point of ``chunkast`` and ``python -m chunkast``."""
 
 from __future__ import annotations
 

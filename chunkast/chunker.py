@@ -30,11 +30,11 @@ __all__ = ("Chunker", "chunk", "chunk_file", "count_tokens")
 
 
 class Chunker:
-    """Cuts Markdown into chunks that fit an exact token budget.
+    """Splits Markdown into chunks that fit a token budget, counted exactly.
 
-    Pass either the fields of :class:`ChunkConfig` as keywords, or a ``ChunkConfig``. Raises
-    ``ConfigError``, which names the field, for an invalid value. A chunker does not keep any state
-    between calls and may be shared between threads.
+    Pass either a ``ChunkConfig`` or its fields as keywords. A chunker keeps no state between calls
+    and may be shared between threads. Raises ``ConfigError``, which names the field, for an invalid
+    value.
     """
 
     def __init__(self, config: ChunkConfig | None = None, **options: Unpack[ChunkOptions]) -> None:
@@ -68,9 +68,9 @@ class Chunker:
 
         ``source`` is the document's name. Its file extension selects the Markdown dialect or the
         programming language. ``language`` overrides this choice: it is the name of a language, as
-        in the info string of a fence, or "" for Markdown. Code is treated as code even if its
-        language is unknown or the ``code`` extra is not installed. Heuristics and tools only apply
-        to Markdown.
+        in the info string of a fence, or "" for Markdown. If the language is unknown or the
+        ``code`` extra is not installed, the text is still treated as code. Heuristics and tools
+        apply only to Markdown.
 
         A notebook is analyzed as plain JSON text; to analyze its cells, use
         ``chunkast.notebook.analyze_cells``. Raises ``TypeError`` if ``text`` is not a str.
@@ -88,8 +88,8 @@ class Chunker:
         """Return the chunks of Markdown, source code or an analysis, in order.
 
         ``source``, a name or a path, identifies the document in the chunks and their ids. Without a
-        ``source``, ids are only unique within the document. ``source`` and ``language`` select how
-        the text is read, as in :meth:`analyze`. In code, the enclosing definitions serve as
+        ``source``, ids are unique only within the document. ``source`` and ``language`` determine
+        the format of the text, as in :meth:`analyze`. In code, the enclosing definitions are the
         headings. Raises ``TypeError`` if ``text`` is neither a str nor an ``Analysis``; never
         raises for a str.
 
@@ -97,8 +97,8 @@ class Chunker:
         notebook. The positions of each chunk then refer to a single cell, which ``chunk.source``
         names (see ``chunkast.notebook``). JSON that is not a notebook is treated as text.
 
-        Issues a ``ChunkastWarning`` if the text looks like a path, such as "guide.md"; to read a
-        file, use :meth:`chunk_file`.
+        To read a file, use :meth:`chunk_file`. A ``ChunkastWarning`` is issued for a text that
+        looks like a path, such as "guide.md".
         """
         if source is None and language is None:
             warn_of_path(text)
@@ -107,11 +107,11 @@ class Chunker:
     def chunk_file(
         self, path: str | PathLike[str], source: str | PathLike[str] | None = None
     ) -> list[Chunk]:
-        """Return the chunks of a UTF-8 file: Markdown, code or a notebook, by file extension.
+        """Return the chunks of a UTF-8 file. Its extension determines the format.
 
-        ``source`` identifies the file in the chunks and their ids. By default, ``source`` is the
-        given path, with forward slashes. Raises ``SourceError``, which names the path and the byte,
-        for a file that cannot be read or is not UTF-8.
+        ``source`` identifies the file in the chunks and their ids. By default, it is the given
+        path, with forward slashes. Raises ``SourceError``, with the path and the byte, for a file
+        that cannot be read or is not UTF-8.
         """
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
@@ -131,17 +131,18 @@ class Chunker:
 
         The documents, their order, sources and chunks are those of ``chunkast chunk path``: hidden
         and vendored folders, and files that ``.gitignore`` files match, are skipped. ``include``
-        and ``exclude`` are lists of globs, as on the command line. Sources are relative to ``root``
-        or, by default, to the current folder; for a folder outside it, to ``path``. Give a ``root``
-        if the program runs in several folders, because ids are computed from sources.
+        and ``exclude`` are lists of globs, as on the command line. Sources are relative to
+        ``root``, by default the current folder or, if ``path`` is outside it, ``path``. Ids are
+        computed from sources, so give a ``root`` if the program runs in several folders.
 
-        If a document or a folder in ``path`` cannot be read, or contains nothing to read,
-        ``on_error(source, exception)`` is called, and ``(source, None)`` is yielded. Without
+        If a document or folder cannot be read, or ``path`` contains no documents,
+        ``on_error(source, exception)`` is called and ``(source, None)`` is yielded. Without
         ``on_error``, the first such exception is raised after all other documents. ``workers`` has
         the same meaning as in :meth:`chunk_batch`.
 
         Raises ``SourceError`` if ``path`` is not a folder, ``ConfigError`` for an invalid glob or a
-        ``root`` that ``path`` is not in, and ``TypeError`` if ``include`` or ``exclude`` is a str.
+        ``root`` that does not contain ``path``, and ``TypeError`` if ``include`` or ``exclude`` is
+        a str.
         """
         return chunk_folder(self, path, (include, exclude), root, on_error, workers=workers)
 
@@ -153,8 +154,8 @@ class Chunker:
     ) -> Outline:
         """Return the outline of a text: its sections with their token counts.
 
-        Use an outline to read sections, and to expand chunks to more of the text around them. Pass
-        a str, with ``source`` and ``language`` as in :meth:`analyze`, or an analysis. Never raises
+        Use an outline to read sections, and to expand chunks by the text around them. ``text`` is a
+        str, with ``source`` and ``language`` as in :meth:`analyze`, or an analysis. Never raises
         for a str.
         """
         name = checked_name("source", source)
@@ -170,13 +171,13 @@ class Chunker:
     ) -> Iterator[Chunk]:
         """Yield the chunks of ``(source, text)`` pairs one by one, in order.
 
-        Only the current document is kept in memory, without the chunks that were already yielded.
-        Each document is read as in :meth:`chunk`. If a source occurs again, its new chunks continue
-        the numbering of its earlier chunks, so that ids stay unique.
+        Documents are chunked as in :meth:`chunk`. Memory holds only the current document and its
+        remaining chunks. If a source occurs again, its new chunks continue the numbering of its
+        earlier chunks, so that ids stay unique.
 
-        ``workers`` has the same meaning as in :meth:`chunk_batch`. Then up to 8 documents for each
-        process are read ahead. With "auto", documents are chunked in this process, and others are
-        started once their texts are large enough.
+        ``workers`` has the same meaning as in :meth:`chunk_batch`. With several processes, up to 8
+        documents per process are read ahead. With "auto", this process chunks documents until their
+        texts are large enough to start other processes.
         """
         for chunks in iter_documents(self, documents, workers):
             yield from chunks
@@ -184,7 +185,7 @@ class Chunker:
     def chunk_documents(
         self, documents: Iterable[tuple[str | None, str | Analysis]], workers: WorkerCount = 1
     ) -> Iterator[list[Chunk]]:
-        """Yield the list of chunks of each ``(source, text)`` pair; see :meth:`iter_chunks`."""
+        """Yield a list of chunks for each ``(source, text)`` pair, as :meth:`iter_chunks` does."""
         yield from map(list, iter_documents(self, documents, workers))
 
     def chunk_batch(
@@ -195,23 +196,26 @@ class Chunker:
         progress: bool = False,
         on_error: OnError | None = None,
     ) -> list[list[Chunk]]:
-        """Return a list of chunks for each text, in input order; see :meth:`chunk`.
+        """Return a list of chunks for each text, in input order, as :meth:`chunk` does.
 
-        If a source occurs again, its new chunks continue the numbering of its earlier chunks, so
-        that ids stay unique. ``progress`` shows a progress bar on stderr.
+        texts: the texts.
+        sources: the name of each text, or None. If a name occurs again, its new chunks continue the
+            numbering of its earlier chunks, so that ids stay unique.
+        workers: the number of processes. With "auto", there is one for each core, or only this
+            process if the texts are small (less than 1 MB, or 4 MB without fork) or no processes
+            can be started. The result is always the same.
+        progress: show a progress bar on stderr.
+        on_error: called with ``(position, source, exception)``, in this process, for a text that
+            fails. Its list is empty, and other texts are not affected. Without ``on_error``, the
+            exception of the first failing text is raised after all texts are done.
 
-        If ``workers`` is above 1, the texts are shared among that many processes; the result is the
-        same. With "auto", there is one process for each core, but only this process if the texts
-        are small (less than 1 MB, or 4 MB without fork), or if others cannot be started. If processes cannot be forked (outside Linux, or if threads are running), the
-        configuration must be picklable, which it is if ``encoding`` is a name. If a function in the
-        configuration is defined in the main program, the code that runs must then be under
-        ``if __name__ == "__main__":``; a ``ConfigError`` says so.
+        Chunking a str fails only if your own counter raises an exception, memory runs out, or its
+        process is killed.
 
-        One failing text does not affect the others. For a failing text, the list is empty, and
-        ``on_error(position, source, exception)`` is called in this process. Without ``on_error``,
-        the exception of the first failing text is raised after all texts are done. Chunking a str
-        only fails if your own counter raises an exception, memory runs out, or its process is
-        killed.
+        Where processes cannot be forked (outside Linux, or if threads are running), the
+        configuration must be picklable, which it is if ``encoding`` is a name. If it contains a
+        function of the main program, that program's code must be under
+        ``if __name__ == "__main__":``; otherwise, a ``ConfigError`` is raised.
 
         Raises ``ConfigError`` if ``sources`` and ``texts`` differ in length, ``TypeError`` if
         ``texts`` is a single str, and ``ChunkastError`` if worker processes cannot start.
@@ -232,9 +236,9 @@ def chunk(
 ) -> list[Chunk]:
     """Return the chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
-    ``source`` identifies the text in the chunks and their ids; its file extension selects how the
-    text is read. Raises ``ConfigError`` for an invalid option and ``TypeError`` if ``text`` is not
-    a str. With valid options, never raises for a str.
+    ``source`` identifies the text in the chunks and their ids; its file extension determines the
+    format of the text. Raises ``ConfigError`` for an invalid option and ``TypeError`` if ``text``
+    is not a str. With valid options, never raises for a str.
     """
     return Chunker(**options).chunk(text, source)
 
@@ -245,7 +249,7 @@ def chunk_file(
     source: str | PathLike[str] | None = None,
     **options: Unpack[ChunkOptions],
 ) -> list[Chunk]:
-    """Return the chunks of a UTF-8 file: Markdown, code or a notebook, by file extension.
+    """Return the chunks of a UTF-8 file. Its extension determines the format.
 
     See :meth:`Chunker.chunk_file`; ``options`` are the fields of ``ChunkConfig``. Raises
     ``ConfigError`` for an invalid option and ``SourceError`` for a file that cannot be read or is

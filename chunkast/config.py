@@ -1,4 +1,4 @@
-"""``ChunkConfig``, which checks every option and describes the allowed values."""
+"""The options of a chunker, their allowed values and their checks."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class ChunkConfig:
     **Budget**
 
     max_tokens: the maximum number of tokens in a chunk, including its overlap and context: a
-        number from 1 to ``2**63 - 1``, or "model" for the tokenizer's own limit minus the special
+        number from 1 to ``2**63 - 1``, or "model" for the tokenizer's own limit without the special
         tokens that it adds to a text. Special tokens are never counted.
     reserve_tokens: the number of tokens to keep free for a prefix, such as "query: ", that you add
         to ``embed_text`` before embedding it. The token budget of a chunk is
@@ -137,82 +137,81 @@ class ChunkConfig:
     overlap: the maximum amount of text that a chunk repeats from the end of the previous chunk: a
         fraction of the token budget (a float below 1, or a str such as "15%") or a number of tokens
         (an int). A chunk that begins with a heading has no overlap.
-    min_tokens: the size in tokens below which a section is joined with a neighbouring section if
+    min_tokens: the number of tokens below which a section is joined with an adjacent section, if
         both fit in one chunk. The pieces of a divided section are joined in the same way. With
         None, sections are joined whenever they fit, and pieces if they are smaller than a tenth of
-        the token budget. With 0, sections are never joined. Only used with
+        the token budget. With 0, sections are never joined. Used only with
         ``packing="sections"``.
     encoding: the tokenizer that counts tokens: the name of a tiktoken encoding; the path of a
-        ``tokenizer.json`` (a str that ends with .json, or a ``Path``) or of a folder that contains
-        it, which need the ``hf`` extra; a tokenizer from ``tokenizers`` or ``transformers``; any object with an ``encode`` method; or
-        a callable that takes a str and returns its token count.
+        ``tokenizer.json`` (a str that ends with .json, or a ``Path``) or of its folder (both need
+        the ``hf`` extra); a tokenizer from ``tokenizers`` or ``transformers``; any object with an
+        ``encode`` method; or a callable that takes a str and returns its token count.
     model: the name of a model that tiktoken knows, such as "gpt-4o". The model's encoding is used
         instead of ``encoding``.
-    allow_download: allow tiktoken to load an encoding that is not bundled with chunkast. Its
-        vocabulary is downloaded if it is not in tiktoken's cache. chunkast does not use the
-        network for anything else, except a server for embeddings that you name.
+    allow_download: allow tiktoken to load an encoding that is not bundled with chunkast, and to
+        download its vocabulary if it is not in tiktoken's cache. Apart from this, chunkast uses the
+        network only for an embedding server that you name.
 
     **Cutting**
 
-    packing: the way text is combined into chunks: "sections" keeps every section that fits in a
-        chunk whole; "fill" makes chunks as full as possible.
-    window: the number of tokens before the end of the token budget within which to look for the
-        best place to cut. None means 200 for a budget of 900, and a proportional number for other
-        budgets. Only used with ``packing="fill"``.
-    decay: the fraction, from 0 to 1, by which the score of a break point is reduced at the far end
-        of ``window``. The nearer a break point is to the end of the token budget, the less its
-        score is reduced. Only used with ``packing="fill"``.
-    scores: scores that override the defaults of some kinds of break points, such as
-        ``{"h3": 95}``; see ``chunkast.scores``.
+    packing: "sections" keeps every section whole that fits in a chunk; "fill" makes chunks as full
+        as possible.
+    window: the number of tokens at the end of the token budget in which to look for the best place
+        to cut. None means 200 for a budget of 900, and a proportional number for other budgets.
+        Used only with ``packing="fill"``.
+    decay: the fraction, from 0 to 1, by which the score of a break point is reduced at the start of
+        ``window``. Scores nearer to the end of the token budget are reduced less. Used only with
+        ``packing="fill"``.
+    scores: your own scores for some kinds of break points, such as ``{"h3": 95}``; see
+        ``chunkast.scores``.
     trim: remove blank lines from the start of a chunk and white space from its end.
     oversize: the treatment of a block that is larger than the token budget: "split" divides it;
         "keep" makes it a single chunk and sets ``Chunk.oversize``.
-    opaque: the treatment of opaque data that is larger than the token budget: "split" divides it
-        and issues a ``ChunkastWarning``; "keep" never cuts it, and sets ``Chunk.oversize``. Opaque
-        data is a data URI or base64 (see ``chunkast.text.opaque``). With "keep", the data counts as
-        the short placeholder that replaces it in ``embed_text``, which stays within the budget.
+    opaque: the treatment of opaque data, such as a data URI or base64, that is larger than the
+        token budget: "split" divides it and issues a ``ChunkastWarning``; "keep" never cuts it, and
+        sets ``Chunk.oversize``. With "keep", ``embed_text`` has a short placeholder instead of the
+        data, and stays within the budget.
     sentence_language: the language whose rules determine the ends of sentences: a code such as
-        "de", or "auto". "auto" uses the value of ``lang`` or ``language`` in the front matter, or
-        else guesses the language from common words (see ``chunkast.text.language``).
+        "de", or "auto". "auto" uses ``lang`` or ``language`` in the front matter; without these, it
+        guesses the language from common words.
 
     **Context**
 
-    context: the context that is put before the chunk's text in ``embed_text``: "none"; "title",
-        the title in the front matter or else the first level-1 heading; or "headings", the heading
-        path, which begins with the title in the front matter if there is one, and the openers of
-        the blocks that the chunk begins inside, such as a list's lead-in.
+    context: the context before the chunk's text in ``embed_text``: "none"; "title", the title in
+        the front matter or else the first level-1 heading; or "headings", the heading path with the
+        title in the front matter, and the openers of the blocks in which the chunk begins, such as
+        the sentence that introduces a list.
     front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
         string, or "parsed", a mapping. Invalid front matter is stored as a string, and a
         ``ChunkastWarning`` is issued.
     front_matter_text: the treatment of the front matter in the text of the chunks: "keep" includes
-        it; "drop" leaves it out. Positions always refer to the whole document.
-    front_matter_keys: the top-level keys of the front matter to put at the start of
-        ``embed_text``, with their values, if there is room. Each key is on a line of its own:
-        "key: value". A blank key is not allowed.
+        it; "drop" omits it. Positions always refer to the whole document.
+    front_matter_keys: the top-level keys of the front matter to write at the start of
+        ``embed_text``, if there is room. Each is on a line of its own: "key: value". A blank key is
+        not allowed.
 
     **Markdown**
 
     extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark. Names
-        that begin with a minus are taken from the default instead: ``"-containers"`` or
-        ``["-math", "-liquid"]``.
+        with a minus are removed from the default: ``"-containers"`` or ``["-math", "-liquid"]``.
     heuristics: ``chunkast.heuristics.Heuristic`` objects, which mask text before it is parsed, or
         add break points, protected regions and annotations afterwards.
     tools: ``chunkast.toolcalls.Tool`` objects, or a mapping from their names to JSON Schemas. Calls
         of these tools in the text are kept whole and listed in ``Chunk.metadata``.
-    protocols: the names of the protocols of these calls, or "auto" for all protocols; see
-        ``chunkast.toolcalls.PROTOCOLS``.
+    protocols: the names of the protocols in which ``tools`` are called, or "auto" for all
+        protocols; see ``chunkast.toolcalls.PROTOCOLS``.
 
     **Converted documents**
 
     pseudo_headings: treat a one-line paragraph that consists only of strong emphasis as a heading
-        (needs the "bold_headings" Markdown extension).
+        (requires the "bold_headings" Markdown extension).
     heading_levels: the source of the levels of headings: "marks" uses the Markdown levels;
         "numbering" uses numbers at the start of titles, such as "2.3.1 Title", if all numbered
         headings have the same Markdown level.
-    page_markers: a regular expression for lines that mark pages, in addition to the page marks
-        that chunkast always recognizes. It must match a whole line, except for spaces and tabs
-        around it. It may have one group, ``(?P<begins>...)`` or ``(?P<ends>...)``, that matches the
-        number (at most nine digits) of the page that begins or ends at the line.
+    page_markers: a regular expression for page marks, in addition to those that chunkast always
+        recognizes. It must match a whole line, except for spaces and tabs around it. It may have
+        one group, ``(?P<begins>...)`` or ``(?P<ends>...)``, for the number (at most nine digits) of
+        the page that begins or ends at the line.
     page_markers_in_embed: keep page marks in ``Chunk.embed_text``. ``Chunk.text`` always contains
         them.
     running_heads_in_embed: keep page headers and footers (lines that many pages repeat) in
@@ -284,9 +283,9 @@ class ChunkConfig:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
-        """Return a configuration made from ``options``, a mapping of field names to values.
+        """Return the configuration with the values in ``options``, by field name.
 
-        ``chunk_size`` is an alias of ``max_tokens``, ``chunk_overlap`` of ``overlap``. Raises
+        ``chunk_size`` is an alias of ``max_tokens``, and ``chunk_overlap`` of ``overlap``. Raises
         ``ConfigError`` for an unknown name, and for a field given both by name and by alias.
         """
         known = {f.name for f in fields(cls)}
@@ -302,10 +301,10 @@ class ChunkConfig:
 
     @classmethod
     def from_file(cls, stored: Mapping[str, Any], options: Mapping[str, Any]) -> ChunkConfig:
-        """Return the configuration that a file has stored, with ``options`` in place of its own.
+        """Return the configuration ``stored`` in a file, overridden by ``options``.
 
-        ``encoding`` and ``model`` replace each other. Only ``options`` can allow a download, never a
-        file. Raises ``ConfigError`` like :meth:`of`.
+        Giving one of ``encoding`` and ``model`` also overrides the other. Only ``options`` can
+        allow a download, never a file. Raises ``ConfigError`` as :meth:`of` does.
         """
         replaced = {"allow_download", *(_ALIASES.get(name, name) for name in options)}
         if replaced & COUNTERS:
@@ -314,7 +313,7 @@ class ChunkConfig:
         return cls.of({**kept, **options})
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
-        """Return the Markdown extensions for ``source``, whose file extension may add another."""
+        """Return the Markdown extensions for ``source``. Its file extension may add one."""
         if "dialects" in self.extensions and source:
             name = source.lower()
             added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)
@@ -323,7 +322,7 @@ class ChunkConfig:
         return self.extensions
 
     def language_of(self, source: str | None) -> str:
-        """Return the programming language of a source by its file extension, or "" if unknown."""
+        """Return the programming language of a source's file extension, or "" if it has none."""
         return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property

@@ -1,6 +1,6 @@
-"""The exceptions that chunkast raises.
+"""The exceptions and the warning of chunkast.
 
-Chunking a str never raises an exception, except for a user's own token counter or heuristic.
+Chunking a str never raises an exception, unless a user's own token counter or heuristic does.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class ChunkastError(Exception):
 
 
 class ChunkastWarning(UserWarning):
-    """Part of the input was skipped; the message names that part and the reason."""
+    """Issued if part of the input was skipped or was not treated as expected, with the reason."""
 
 
 def warn(message: str) -> None:
-    """Issue a ``ChunkastWarning`` that names the caller's line, which is outside this package."""
+    """Issue a ``ChunkastWarning`` for the line of the user's code that called this package."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -57,10 +57,13 @@ def warn(message: str) -> None:
 
 
 class ConfigError(ChunkastError, ValueError):
-    """An invalid configuration value.
+    """Raised for an invalid configuration value.
 
-    The message contains ``field``, the name of the field; ``value``, its invalid value; and
-    ``allowed``, a description of the allowed values.
+    The message contains the attributes:
+
+    field: the name of the field.
+    value: its invalid value.
+    allowed: a description of the allowed values.
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
@@ -71,11 +74,14 @@ class ConfigError(ChunkastError, ValueError):
 
 
 class HeuristicError(ChunkastError, ValueError):
-    """An invalid value that a heuristic returned.
+    """Raised if a heuristic returns an invalid value.
 
-    The message contains ``heuristic``, the heuristic's id; ``field``, the name of the field, such
-    as "break_points"; ``value``, its invalid value; and ``allowed``, a description of the allowed
-    values.
+    The message contains the attributes:
+
+    heuristic: the heuristic's id.
+    field: the name of the field, such as "break_points".
+    value: its invalid value.
+    allowed: a description of the allowed values.
     """
 
     def __init__(self, heuristic: str, field: str, value: object, allowed: str) -> None:
@@ -89,7 +95,7 @@ class HeuristicError(ChunkastError, ValueError):
 def check_count(name: str, value: object, *, least: int = 1, also: str = "") -> None:
     """Raise ``ConfigError`` unless ``value`` is a whole number of at least ``least``.
 
-    ``also`` names what else is allowed, for the message.
+    ``also`` is appended to the message's list of allowed values.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(name, value, f"must be a whole number of at least {least}{also}")
@@ -105,7 +111,7 @@ def shown(value: object) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Return an exception's type and message, for readers who do not see a traceback."""
+    """Return an exception's type and message, for a message without a traceback."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     message = str(error)
@@ -113,7 +119,7 @@ def describe(error: BaseException) -> str:
 
 
 class MissingPackageError(ChunkastError, ImportError):
-    """An optional package is not installed.
+    """Raised if an optional package is not installed.
 
     ``package`` is the package's name; ``extra`` is the extra of chunkast that installs it.
     """
@@ -125,11 +131,11 @@ class MissingPackageError(ChunkastError, ImportError):
 
 
 class SourceError(ChunkastError):
-    """A file cannot be read or decoded.
+    """Raised if a file cannot be read or decoded.
 
-    ``path`` is the file's path as given by the caller; ``reason`` describes the problem and may
-    suggest a remedy; ``position`` is the byte offset of the problem, or None if it has no single
-    position.
+    path: the file's path, as the caller gave it.
+    reason: the problem, sometimes with a remedy.
+    position: the byte offset of the problem, or None if it has no single position.
     """
 
     def __init__(self, path: str, reason: str, position: int | None = None) -> None:
@@ -141,9 +147,9 @@ class SourceError(ChunkastError):
 
 
 class StoreError(ChunkastError):
-    """A database cannot be used.
+    """Raised if a database or a vector store cannot be used.
 
-    ``path`` is the database's path as given by the caller; ``reason`` describes the problem.
+    ``path`` is the path as the caller gave it, or the store's name; ``reason`` is the problem.
     """
 
     def __init__(self, path: str, reason: str) -> None:
@@ -153,4 +159,4 @@ class StoreError(ChunkastError):
 
 
 class UsageError(ChunkastError):
-    """Invalid command-line arguments, detected before any file is read."""
+    """Raised for invalid command-line arguments."""

@@ -1,4 +1,4 @@
-"""The immutable data types that all modules share, such as ``Chunk`` and ``Analysis``.
+"""The immutable data types that modules share, such as ``Chunk`` and ``Analysis``.
 
 Units: character indices count Python code points, byte indices count bytes of UTF-8. Both are
 0-based, and ends are exclusive. Line numbers are 1-based, and ends are inclusive.
@@ -38,8 +38,8 @@ _SHOWN_TEXT: Final = 40
 def mutable_type(of: type) -> Any:
     """Return a mutable class whose objects can become objects of the frozen dataclass ``of``.
 
-    Set all fields of an object of the mutable class, then set its ``__class__`` to ``of``. This is
-    several times as fast as the constructor of ``of``, which must have slots.
+    To make an object of ``of``, set all fields of a mutable object, then set its ``__class__`` to
+    ``of``. This is several times as fast as the constructor. ``of`` must have slots.
     """
     return type("_Mutable", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
 
@@ -56,8 +56,8 @@ class Block:
     children: the blocks directly inside this block, in order; empty for a leaf.
     level: the level of a heading (1 to 6), or the nesting depth of a list and its items
         (0 for the outermost); 0 for other blocks.
-    content: the text of a heading or a nested paragraph without the prefixes of the
-        containers around it (such as "> "); empty if the source has the same text.
+    content: the text of a heading or a nested paragraph without the prefixes of its containers,
+        such as "> "; empty if the source text has no such prefixes.
     info: the info string of a fence, or the type of a container or alert; empty for other
         blocks.
     closed: false for a fence without a closing line; true for any other block.
@@ -78,7 +78,7 @@ class Block:
     closed: bool = True
 
     def leaves(self) -> Iterator[Block]:
-        """Yield the leaves of this block in document order; a leaf yields only itself."""
+        """Yield the leaves of this block in document order. A leaf yields itself."""
         stack = [self]
         while stack:
             block = stack.pop()
@@ -102,7 +102,7 @@ class BreakPoint:
 
     pos: the position of the chunk's first character, a character index.
     score: the quality of the break point; higher is better (see ``chunkast.scores``). A break
-        point with a negative score is only used if there is no other.
+        point with a negative score is used only if there is no other.
     kind: the construct that begins or ends at ``pos``, a key of the score table ("h2",
         "sentence", ...).
     """
@@ -132,16 +132,16 @@ class ProtectedRegion:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    r"""A heading at the top level of a document, which begins a section if it has a title.
+    r"""A heading at the top level of a document. It begins a section if it has a title.
 
     start: the start of the heading, a character index. A comment, HTML anchor or opening tag
         directly before a heading belongs to the heading.
     end: the start of the line after the heading, a character index.
     level: the level of the heading, from 1 (the outermost) to 6.
-    title: the text of the heading without markup; of more than 2,000 characters, the beginning.
+    title: the text of the heading without markup, shortened to 2,000 characters.
     path: the titles of all enclosing sections, outermost first, followed by this title if there is
         one.
-    id: the id in the heading's attributes, as in ``## Title {#id}``, or empty.
+    id: the id in the heading's attributes, as in ``## Title {#id}``; may be empty.
     anchors: other ids in or right before the heading, such as the target of its permalink.
 
     >>> from chunkast import Chunker
@@ -180,8 +180,7 @@ class Annotation:
 class Replacement:
     """A text that replaces the span ``[start, end)`` of the document in ``embed_text``.
 
-    The span is replaced only if a single chunk contains all of it. The chunk's ``text`` does not
-    change.
+    The span is replaced only if one chunk contains all of it. ``Chunk.text`` does not change.
 
     start: the start of the span, a character index.
     end: the end of the span, an exclusive character index.
@@ -195,10 +194,9 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The structure of a document, found before it is cut into chunks.
+    """The structure of a document before it is cut into chunks.
 
-    An analysis does not depend on the token budget, so one analysis can be chunked with several
-    budgets.
+    It does not depend on the token budget, so one analysis can be chunked with several budgets.
 
     text: the document.
     blocks: the root of the block tree; its kind is "document".
@@ -207,24 +205,24 @@ class Analysis:
     headings: the headings at the top level, in document order.
     references: the normalized labels of the link definitions.
     front_matter: the raw front matter, including its delimiters; empty if there is none.
-    notes: descriptions of fallbacks and other unusual steps of the analysis, one sentence each.
+    notes: a sentence for each fallback and other unusual step of the analysis.
     masked: the text that the parser read, with the same length and lines as ``text``; empty if
         the parser read ``text`` itself.
-    tags: the spans of the blocks that pairs of XML tags enclose, as character indices.
+    tags: the spans of the blocks between pairs of XML tags, as character indices.
     annotations: values for the metadata of chunks.
-    extended: true if a user's heuristics or tool calls may have added break points and regions
-        that do not come from a block.
-    front_matter_data: the front matter as a mapping; None if it is invalid, or if
-        ``front_matter="parsed"`` is not set.
+    extended: true if heuristics or tool calls may have added break points and regions that do not
+        come from a block.
+    front_matter_data: the front matter as a mapping; None if it is invalid or ``front_matter`` is
+        not "parsed".
     path: the heading path above the whole text, such as the heading path of a notebook cell.
     extensions: the Markdown extensions with which the text was parsed.
     footnotes: the labels of the footnotes.
-    pages: pairs of the start of a page, a character index, and the page's number, from 1.
+    pages: for each page, its start, a character index, and its number, from 1.
     replacements: texts that replace spans in ``embed_text``, sorted by start. If two spans
         overlap, only the first is replaced.
-    inner_pages: the spans of front matter after the beginning, each of which begins a page.
-    wrappers: the spans of the blocks in which a section begins, such as tabs, and of the pairs of
-        tags around blocks, sorted. A section that begins inside ends there.
+    inner_pages: the spans of front matter inside the document, each of which begins a page.
+    wrappers: the sorted spans of blocks that contain headings, such as tabs, and of pairs of tags
+        around blocks. A section that begins inside a wrapper ends with it.
     """
 
     text: str
@@ -257,7 +255,7 @@ class Analysis:
         annotations: Iterable[Annotation] = (),
         replacements: Iterable[Replacement] = (),
     ) -> Analysis:
-        """Return a copy of the analysis with these objects added; they need not be sorted."""
+        """Return a copy of the analysis with these objects added, in any order."""
         return replace(
             self,
             break_points=(*self.break_points, *break_points),
@@ -321,21 +319,20 @@ class Chunk:
     overlap: the number of characters at the start of ``text`` that are repeated from the previous
         chunk.
     headings: the heading path (outermost first) of the section in which the chunk's own text, the
-        text after the overlap, begins. The chunk's id is computed from this path. For citations,
-        use ``sections``.
+        text after the overlap, begins. The id is computed from this path. For citations, use
+        ``sections``.
     kinds: the kinds of blocks in ``text`` ("paragraph", "table", ...). Each kind is listed once, in
         order of appearance, with containers before their contents.
     content_hash: the SHA-256 of ``text`` with normalized white space, computed on first access; not
         an argument of the constructor.
     embed_text: the text to embed: ``text`` with context that makes it self-contained, such as the
-        heading path, a repeated table header or a reopened fence. Some spans of ``text`` may be
-        replaced or left out.
+        heading path, a repeated table header or a reopened fence. Spans of ``text`` may be replaced
+        or omitted.
     embed_token_count: the exact number of tokens in ``embed_text``.
     embed_hash: the SHA-256 of ``embed_text`` with normalized white space, computed on first access;
         not an argument of the constructor.
-    oversize: true if ``token_count`` exceeds the budget. This happens only if a single grapheme
-        cluster is larger than the budget, or if the configuration keeps a block or opaque data
-        whole.
+    oversize: true if ``token_count`` exceeds the budget, because the configuration keeps a block or
+        opaque data whole, or because a single grapheme cluster is larger than the budget.
     metadata: JSON data by key, such as the front matter, the values of annotations, and the
         details of a notebook cell.
     pages: the numbers of the first and last pages of ``text``, counting from 1, or None if the
@@ -347,7 +344,7 @@ class Chunk:
     section_starts: the start of each section in ``sections`` within the chunk's own text, as a
         character index in the document.
     section_anchors: the anchor of each section in ``sections``, such as "install" in
-        ``guide.md#install``; empty where there is none, for example in a notebook.
+        ``guide.md#install``; "" for a section without one, for example in a notebook.
 
     >>> from chunkast import chunk
     >>> document = "# Fruit\n\nApples are red.\n"
@@ -422,10 +419,10 @@ class Chunk:
 
     @property
     def context(self) -> str:
-        """The part of ``embed_text`` before ``text``: heading path, openers, a table's header.
+        """The part of ``embed_text`` before ``text``, such as the heading path or a table's header.
 
-        It is not stored. If spans of ``text`` are replaced in ``embed_text``, the first line that
-        is not replaced is searched for.
+        It is computed from both texts. If ``embed_text`` replaces spans of ``text``, it ends where
+        the first line that was not replaced is found.
         """
         embedded, shown = self.embed_text, self.text
         if shown in embedded:
@@ -485,11 +482,11 @@ class Chunk:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
-        """Return a chunk made from the fields that :meth:`to_dict` returned.
+        """Return the chunk whose :meth:`to_dict` returned ``values``.
 
-        The hashes are kept as given, and computed if they are missing. The fields for sections may
-        be missing too, because chunks of earlier versions do not have them. Raises ``TypeError`` if
-        another required field is missing or a field is unknown.
+        Missing hashes are computed. The fields for sections may be missing too, because chunks of
+        earlier versions do not have them. Raises ``TypeError`` if another required field is missing
+        or a field is unknown.
 
         >>> from chunkast import chunk
         >>> [first] = chunk("Apples.")

@@ -1,7 +1,8 @@
 """The types of ``ChunkConfig``'s keywords, for editors and type checkers.
 
-To annotate a function that passes these keywords on, write
-``def f(**options: Unpack[ChunkOptions])``. Before Python 3.11, only type checkers know ``Unpack``.
+Annotate a function that passes these keywords on with ``**options: Unpack[ChunkOptions]``. Before
+Python 3.11, ``typing`` has no ``Unpack``: import it from ``typing_extensions`` under
+``if TYPE_CHECKING:``.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ __all__ = ("ChunkOptions", "Unpack")
 
 
 class ChunkOptions(TypedDict, total=False):
-    """The fields of :class:`chunkast.ChunkConfig`, which describes them, and two aliases.
+    """The fields of :class:`chunkast.ChunkConfig` and two aliases.
 
-    ``chunk_size`` is an alias of ``max_tokens``, ``chunk_overlap`` of ``overlap``.
+    ``chunk_size`` is an alias of ``max_tokens``, and ``chunk_overlap`` of ``overlap``.
     """
 
     max_tokens: int | Literal["model"]

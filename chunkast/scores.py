@@ -1,7 +1,7 @@
-"""The score table, which rates each kind of break point as a place to cut.
+"""The score of each kind of break point as a place to cut; higher is better.
 
-``ChunkConfig(scores={...})`` overrides the scores of individual kinds. A break point with a
-negative score is only used if there is no other.
+``ChunkConfig(scores={...})`` overrides the scores of some kinds. A break point with a negative
+score is used only if there is no other.
 """
 
 from __future__ import annotations
@@ -73,5 +73,5 @@ _ITEM_KINDS: Final = ("list-item-0", "list-item-1", "list-item-2")
 
 
 def item_kind(depth: int) -> str:
-    """Return the kind of a break point before a list item at ``depth`` (0 for the outermost)."""
+    """Return the kind of a break point before a list item; the outermost list has ``depth`` 0."""
     return _ITEM_KINDS[min(depth, len(_ITEM_KINDS) - 1)]

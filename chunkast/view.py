@@ -1,4 +1,4 @@
-"""Public import path for views of chunks; the code is in ``chunkast.output.view``."""
+"""The public import path for views of chunks; the code is in ``chunkast.output.view``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public import path for Arrow tables of chunks; the code is in ``chunkast.output.record_batches``."""
+"""The public import path for Arrow tables of chunks (code: ``chunkast.output.record_batches``)."""
 
 from chunkast.output.record_batches import (
     CHUNK_SCHEMA,

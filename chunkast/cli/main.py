@@ -171,7 +171,7 @@ def parser_of(*, every: bool = False) -> _Parser:
     """Return the parser of the command; its help shows every option if ``every`` is true."""
     parser = _Parser(
         prog="chunkast",
-        description="Chunk Markdown to an exact token budget.",
+        description="Split Markdown into chunks that fit a token budget.",
         epilog="Exit codes: 0 for success; 1 if some input failed; 2 for wrong usage. "
         "For search, read, outline and quote: 1 if nothing is found; 2 after any error.",
         allow_abbrev=False,
