@@ -57,6 +57,17 @@ CASES: dict[str, tuple[str, int, dict[str, Any], list[str]]] = {
     "a title that takes at most half the budget": (
         matter("title: Twwww") + prose(8) + prose(4), 8, {}, ["", "Twwww\n\n"],
     ),
+    "a title and a first heading that are the same but for case and marks are one": (
+        matter('title: "**Aw, w**"') + "# AW: w!\n\n" + prose(2) + "## Bww\n\n" + prose(2),
+        99, {"min_tokens": 0}, ["", "AW: w!\n\n"],
+    ),
+    "also if only the title is embedded": (
+        matter("title: aw") + "# Aw\n\n" + prose(9) + prose(9), 14, {"context": "title"},
+        ["", "aw\n\n"],
+    ),
+    "titles of other words are two": (
+        matter("title: Aw w") + UNDER + prose(9) + prose(9), 14, {}, ["Aw w\n\n", "Aw w > Aw > Bww\n\n"],
+    ),
     "a larger one leaves its room to the headings": (
         matter("title: Twwww") + UNDER + prose(4) + prose(4), 7, {}, ["", "Aw > Bww\n\n"],
     ),
@@ -92,11 +103,13 @@ def test_the_title_of_a_document(text: str, title: str) -> None:
         ("", 13, ""),
         (TW, 10, "Tw > Aw > Bww\n\n"),
         (TW, 11, "Tw > Bww\n\n"),
-        (TW, 13, "Tw\n\n"),
-        (TW, 14, ""),
+        (TW, 12, "Bww\n\n"),
+        (TW, 13, ""),
     ],
 )
-def test_a_path_is_shortened_from_outside_the_title_last(front: str, size: int, path: str) -> None:
+def test_a_path_is_shortened_from_outside_the_innermost_heading_last(
+    front: str, size: int, path: str
+) -> None:
     assert put_before(front + UNDER + prose(9) + prose(size), 14)[1] == path
 
 

@@ -90,13 +90,20 @@ def test_an_overlap_gives_way_to_its_openers() -> None:
     assert starts
 
 
-def test_the_innermost_opener_goes_last() -> None:
+def test_the_innermost_heading_goes_last() -> None:
     text = f"# A\n\n## B\n\nDo all of these:\n\n- Long item\n  - Inner item\n    - x\n    - {_LONG * 3}\n"
-    said = {chunks(text, max_tokens=budget)[-2].context.strip() for budget in range(8, 56)}
-    path, openers = "A > B", ["Do all of these:", "- Long item", "- Inner item"]
-    rest = ["\n".join(openers[number:]) for number in range(4)]
-    # Where the innermost opener does not fit, a heading may.
-    assert said == {f"{path}\n{rest[0]}", f"B\n{rest[0]}", *rest, "B"}
+    said = {chunks(text, max_tokens=budget)[-2].context.strip() for budget in range(2, 56)}
+    openers = ["Do all of these:", "- Long item", "- Inner item"]
+    rest = ["\n".join(openers[number:]) for number in range(3)]
+    assert said == {*(f"A > B\n{each}" for each in rest), f"B\n{rest[-1]}", "B", ""}
+
+
+def test_an_opener_above_half_the_budget_alone_goes_first() -> None:
+    text = (
+        f"# A\n\nDo these:\n\n- {'Long words ' * 8}\n  - Inner item\n    - x\n    - {_LONG * 3}\n"
+    )
+    said = {chunks(text, max_tokens=budget)[-2].context.strip() for budget in (24, 28, 32)}
+    assert said == {"A\nDo these:\n- Inner item"}
 
 
 def test_context_chooses_what_is_said() -> None:

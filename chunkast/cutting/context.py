@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
-from typing import Final, NamedTuple
+from functools import lru_cache
+from itertools import accumulate, islice
+from typing import Any, Final, NamedTuple
 
 import regex
 
@@ -49,33 +50,30 @@ class _Parts(NamedTuple):
         return (above + "\n\n" if above else "") + (self.frame.prefix if self.frame else "")
 
     def shorter(self) -> Iterator[_Parts]:
-        """Yield these parts, and then fewer and fewer of them; the frame stays as it is.
+        """Return these parts, and then fewer and fewer of them; the frame stays as it is.
 
-        The innermost opener, which is the frame if there is one, is never removed.
+        The innermost heading is removed last, and the innermost opener right before it.
         """
-        yield self
-        parts = self._replace(matter="")
-        if self.matter:
-            yield parts
         titles, openers = self.titles, self.openers
         first = int(titles[:1] == (self.root,))
-        for number in range(first + 1, len(titles) + 1):
-            parts = parts._replace(titles=titles[:first] + titles[number:])
-            yield parts
-        for number in range(1, len(openers) + bool(self.frame)):
-            parts = parts._replace(openers=openers[number:])
-            yield parts
-        if first:
-            yield parts._replace(titles=())
+        steps: list[dict[str, Any]] = [
+            {"matter": ""},
+            *({"openers": openers[n:]} for n in range(1, len(openers))),
+            *({"titles": titles[:first] + titles[n:]} for n in range(first + 1, len(titles))),
+            {"titles": titles[first:][-1:]},
+            {"openers": ()},
+            {"titles": ()},
+        ]
+        return accumulate(steps, lambda parts, step: parts._replace(**step), initial=self)
 
 
 class Context:
     """The heading path or title before a chunk, the openers of open blocks, and its frame.
 
     The title in a page's front matter is the root of its paths. Context takes up at most half the
-    budget. To make it shorter, front matter values are removed first, then headings from the
-    outermost inwards, openers likewise, the root, and the innermost opener last. ``count(text)``
-    returns the token count of a text.
+    budget. A part that alone takes up more is left out. To make it shorter, front matter values are
+    removed first, then openers from the outermost inwards, headings likewise, the root, the innermost
+    opener, and the innermost heading last. ``count(text)`` returns the token count of a text.
     """
 
     def __init__(
@@ -160,8 +158,7 @@ class Context:
 
     def inner_tokens(self, pos: int) -> int:
         """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
-        parts = _Parts("", "", (), self._openers[pos], self.frame_at(pos))
-        return self._count(next(self._allowed(parts)))
+        return self._tokens[_Parts("", "", (), self._openers[pos], self.frame_at(pos))]
 
     def suffix_tokens(self, pos: int) -> int:
         """Return the maximum number of tokens that a suffix adds to a chunk ending at ``pos``."""
@@ -194,21 +191,20 @@ class Context:
 
     def _allowed(self, parts: _Parts) -> Iterator[str]:
         """Yield what may stand before a chunk with these parts, from longest to shortest."""
-        if self._is_allowed(parts):
-            yield str(parts)
-        shorter = list(parts.shorter())[1:]
+        whole = str(parts)
+        if self._fits(whole):
+            yield whole
+        else:
+            titles, openers = (tuple(filter(self._fits, each)) for each in parts[2:4])
+            parts = parts._replace(titles=titles, openers=openers)
         # Fewer parts never have more tokens.
-        yield from map(str, shorter[bisect_left(shorter, True, key=self._is_allowed) :])
-        if parts.openers:
-            # Headings may fit where the innermost opener does not.
-            yield from self._allowed(parts._replace(openers=()))
-        elif parts.frame:
+        shorter = list(map(str, parts.shorter()))
+        yield from shorter[bisect_left(shorter, True, key=self._fits) :]
+        if parts.frame:
             yield from dict.fromkeys((parts.frame.bare or "", ""))
 
-    def _is_allowed(self, parts: _Parts) -> bool:
-        # Titles that are too long alone are not counted as a part of the whole.
-        alone = max(map(self._count, parts.titles), default=0)
-        return alone <= self._half and self._count(str(parts)) <= self._half
+    def _fits(self, text: str) -> bool:
+        return self._count(text) <= self._half
 
     def _top(self, page: Page) -> tuple[str, str, str]:
         """Return the title of a page, the root of its paths, and values of its front matter."""
@@ -217,7 +213,7 @@ class Context:
         tops = self._tops.get(page.number, ""), *self._headings.first_path
         title = page.title or next(filter(None, tops), "")
         # A title that is too long is left out, so that the headings have room.
-        return title, page.title if self._count(page.title) <= self._half else "", matter
+        return title, page.title if self._fits(page.title) else "", matter
 
     def _above(self, pos: int) -> tuple[str, str, tuple[str, ...]]:
         """Return the root, the front matter and the titles to show for text that begins at ``pos``.
@@ -234,8 +230,16 @@ class Context:
         titles: tuple[str, ...] = ()
         if self._mode == "headings":
             titles = tuple(filter(None, path[:-1] if begins else path))
-            if root and root not in path:
+            if path and _words(root) == _words(path[0]):
+                root = path[0]
+            elif root and root not in path:
                 titles = (root, *titles)
-        elif self._mode == "title" and title and not (begins and path[-1:] == (title,)):
+        elif self._mode == "title" and title and not (begins and _words(title) == _words(path[-1])):
             titles = (title,)
         return root, matter, titles
+
+
+@lru_cache(_REMEMBERED)
+def _words(title: str) -> str:
+    """Return the letters and digits of a title in lower case, or the title if it has none."""
+    return "".join(filter(str.isalnum, title)).casefold() or title
