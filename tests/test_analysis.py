@@ -407,6 +407,26 @@ def test_as_many_results_as_fit_stay_with_their_calls() -> None:
     assert unclosed.text[found.start : found.end] + "\n" == result
 
 
+def test_a_part_of_a_result_names_its_call() -> None:
+    calls = [f"<calc>\n<a>{number}</a>\n<b>{'word ' * 40}</b>\n</calc>\n" for number in (1, 2)]
+    results = [f"<tool_response>\n{word * 90}\n</tool_response>\n" for word in ("one ", "two ")]
+    config = ChunkConfig(max_tokens=80, overlap=0, tools=(CALC,))
+    for text, named in (
+        (calls[0] + "Then:\n\n" + calls[1] + results[0], {("one", "2")}),
+        (calls[0] + results[0] + calls[1] + results[1], {("one", "1"), ("two", "2")}),
+        ("".join(calls + results), {("one", "1"), ("two", "2")}),
+        (calls[1] + results[1] + results[0], {("one", "2"), ("two", "2")}),
+    ):
+        found = set()
+        for chunk in check_promises(text + "\nEnd.\n", config):
+            if part := re.match("(one|two) ", chunk.text):
+                opener = re.fullmatch(r"<calc> <a>(\d)</a> <b>(?:word ?)+\n\n", chunk.context)
+                assert opener
+                assert count_tokens(opener[0].strip()) <= 32
+                found.add((part[1], opener[1]))
+        assert found == named
+
+
 def test_a_result_over_the_budget_is_divided_like_markdown() -> None:
     table = "| a | b |\n|---|---|\n" + "| one | two |\n" * 6
     parts = [f"## Part {number}\n\n{'A word. ' * 20}\n\n{table}" for number in range(6)]

@@ -13,13 +13,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from chunkast import Chunk, Chunker
+from tests.tables import table
 
 _FOLDER: Final = Path(__file__).parents[1] / "fixtures" / "cases"
 _CASES: Final = [
     case
     for name in ("speaks.json", "written.json")
     for case in json.loads((_FOLDER / name).read_text("utf-8"))["cases"]
-]
+] + table("introductions", "documents")
 
 
 def chunks_of(case: dict[str, Any]) -> list[Chunk]:

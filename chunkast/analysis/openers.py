@@ -9,17 +9,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from operator import attrgetter, itemgetter
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
+from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Insides
-from chunkast.markdown.kinds import CONSTRUCTS, Construct
+from chunkast.markdown.dialects.paragraphs import bold_title
+from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.markdown.lines import marks_end
 from chunkast.markdown.titles import split_attributes
 from chunkast.model import Analysis, Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.turns import TURN, has_turns
+from chunkast.tokens import remember
+from chunkast.toolcalls.results import find_exchanges
 
 __all__ = ("Openers",)
 
@@ -45,6 +49,12 @@ _NOTE = re.compile(r"\[\^[^\]\s]+\]:")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(?:(?!\1).){1,80}?(?:[:：]\1|\1[:：])")
 _HEADING_MARKS = re.compile(r"^#{1,6}[ \t]+|[ \t]+#+$|[ \t]*[\r\n]+[ \t>]*(?:=+|-+)$")
 _LINE_PREFIX = re.compile(r"(?:\A|[\r\n])[ \t>]+")
+# A bold line that is a title, without its links, images and tags.
+_TITLE = re.compile(r"(?=.*[^\W_]).{1,100}(?<![.。:：,;*_])[*_]+")
+_LINK = re.compile(r"\[?!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])(?:\]\([^()]*\))?|<[^<>]*>")
+# A list of one bold line is a bold line too.
+_ITEMS: Final = frozenset({"list", "item"})
+_NO_CONTENT: Final = kinds_where("blank", "marker")
 # A speaker's name: the number of words and of characters, and how many paragraphs on both sides
 # are searched for another one.
 _WORDS, _CHARACTERS, _NEIGHBOURS = 3, 24, 20
@@ -59,6 +69,7 @@ class _Said(NamedTuple):
 
 
 # Yields the parts of the opener of the block with a number among its siblings.
+_Insides: TypeAlias = Callable[[], Insides]
 _Reader: TypeAlias = Callable[["Openers", Sequence[Block], int], Iterator[_Said]]
 
 
@@ -66,14 +77,19 @@ class Openers:
     """Finds the openers of the blocks of one document; ``starts`` has those of the outer blocks."""
 
     def __init__(
-        self, analysis: Analysis, starts: Sequence[int], insides: Callable[[], Insides]
+        self, analysis: Analysis, headings: Headings, starts: Sequence[int], insides: _Insides
     ) -> None:
         self._text = analysis.text
+        self._headings = headings
         self._blocks = analysis.blocks.children
         self._starts = starts
         self._insides = insides
-        self._tags = analysis.wrappers
+        self._calls = dict(_calls(analysis))
+        self._tags = sorted([*analysis.wrappers, *self._calls])
         self._around = _around(self._tags)
+        # For the blocks of each container: their starts, and the bold titles above them.
+        self._titles: dict[int, list[tuple[int, _Said | None]]] = {}
+        self._bold = "**" in self._text or "__" in self._text
         self._known: dict[tuple[int, int, str], tuple[_Said, ...]] = {}
 
     def at(self, pos: int) -> tuple[str, ...]:
@@ -84,14 +100,18 @@ class Openers:
         found = list(self._of_tags(pos)) if self._tags else []
         blocks: Sequence[Block] = self._blocks
         slot = bisect_left(self._starts, pos) - 1
-        while slot >= 0 and pos < blocks[slot].end:
+        while slot >= 0:
             block = blocks[slot]
+            found += self._title(blocks, pos) if self._bold else ()
+            if block.end <= pos:
+                break
             name = CONSTRUCTS[block.kind].opener
             if name:
                 key = block.start, block.end, block.kind
                 said = self._known.get(key)
                 if said is None:
-                    said = self._remember(key, self._readers[name](self, blocks, slot))
+                    said = tuple(self._readers[name](self, blocks, slot))
+                    remember(self._known, key, said, _REMEMBERED)
                 if name == "paragraph":
                     # Of several turns in a paragraph, only the one around the position counts.
                     last = bisect_right(said, pos, key=_START)
@@ -113,22 +133,27 @@ class Openers:
         return tuple(openers)
 
     def _of_tags(self, pos: int) -> Iterator[tuple[int, tuple[_Said, ...]]]:
-        """Yield the start and the opener of each pair of tags around ``pos``, innermost first."""
+        """Yield the start and the opener of each pair of tags around ``pos``, innermost first.
+
+        A call and its result count as a pair of tags.
+        """
         number = bisect_left(self._tags, (pos,)) - 1
         for _ in range(_NESTED):
             if number < 0:
                 return
-            start, end = key = self._tags[number]
-            if pos < end:
-                said = self._known.get((*key, ""))
-                yield start, self._remember((*key, ""), self._tag(*key)) if said is None else said
+            span = self._tags[number]
+            if pos < span[1]:
+                yield span[0], self._calls.get(span) or tuple(self._tag(*span))
             number = self._around[number]
 
-    def _remember(self, key: tuple[int, int, str], said: Iterator[_Said]) -> tuple[_Said, ...]:
-        if len(self._known) > _REMEMBERED:
-            self._known.clear()
-        self._known[key] = known = tuple(said)
-        return known
+    def _title(self, blocks: Sequence[Block], pos: int) -> Iterator[tuple[int, tuple[_Said, ...]]]:
+        """Yield the start and the text of the bold title above ``pos`` in a container, if any."""
+        if id(blocks) not in self._titles:
+            self._titles[id(blocks)] = list(_titles(self._text, blocks))
+        titles, headings = self._titles[id(blocks)], self._headings
+        title = titles[bisect_right(titles, pos, key=itemgetter(0)) - 1][1]
+        if title and title.end <= pos and headings.run_at(title.start) == headings.run_at(pos):
+            yield title.start, (title,)
 
     # The openers of each construct
 
@@ -168,7 +193,7 @@ class Openers:
 
     def _quote(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
         """Yield the heading at the beginning of a quote, and its first sentence."""
-        texts = (block for block in blocks[slot].children if _is_content(CONSTRUCTS[block.kind]))
+        texts = (block for block in blocks[slot].children if block.kind not in _NO_CONTENT)
         for block in islice(texts, 2):
             row = CONSTRUCTS[block.kind]
             if row.section:
@@ -303,8 +328,41 @@ class Openers:
         return " ".join(_LINE_PREFIX.sub(" ", text[first:]).split())
 
 
-def _is_content(row: Construct) -> bool:
-    return not (row.blank or row.marker)
+def _titles(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, _Said | None]]:
+    """Yield the start of each block of a container, and the bold title that names the text there.
+
+    It names the text up to the next title, heading or rule, or to the end of the tags around it.
+    """
+    title: _Said | None = None
+    around: list[_Said | None] = []
+    for block in blocks:
+        row = CONSTRUCTS[block.kind]
+        inner = block
+        while inner.kind in _ITEMS and len(inner.children) == 1:
+            (inner,) = inner.children
+        is_bold = inner.kind == "bold-heading" or inner is not block
+        line = bold_title(text, inner) if is_bold else ""
+        if _TITLE.fullmatch(_LINK.sub("", line)):
+            title = _Said(block.start, block.end, line)
+        elif row.section or block.kind == "hr":
+            title = None
+        elif row.tag and block.info == "open":
+            around.append(title)
+        elif row.tag and around:
+            title = around.pop()
+        yield block.start, title
+
+
+def _calls(analysis: Analysis) -> Iterator[tuple[tuple[int, int], tuple[_Said]]]:
+    """Yield the text after each tool call up to the end of its result, and the call."""
+    spans = [
+        (region.start, region.end) for region in analysis.regions if region.kind == "tool-call"
+    ]
+    for calls, results in find_exchanges(analysis.text, spans) if spans else ():
+        for number, (before, result) in enumerate(pairwise((calls[-1], *results))):
+            start, end = calls[min(number, len(calls) - 1)]
+            call = " ".join(analysis.text[start : min(end, start + _MOST)].split())
+            yield (before[1] - 1, result[1]), (_Said(start, end, call),)
 
 
 def _around(spans: Sequence[tuple[int, int]]) -> list[int]:

@@ -158,12 +158,13 @@ class Structure:
     def headings_above(self, pos: int, least: int = 0) -> int:
         """Return the start of the headings right before ``pos``, or ``pos`` if there are none.
 
-        The labels before a heading belong to it. Headings before ``least`` are not looked for.
+        A bold line counts as a heading, and the labels before a heading belong to it. Headings before
+        ``least`` are not looked for.
         """
         first = pos
         for number in range(bisect_left(self.leaf_starts, pos) - 1, -1, -1):
             leaf = self.leaves[number]
-            section = CONSTRUCTS[leaf.kind].section
+            section = CONSTRUCTS[leaf.kind].section or leaf.kind == "bold-heading"
             if leaf.start < least or not (section or is_label(self.parsed, leaf)):
                 break
             if section or first < pos:
@@ -233,7 +234,7 @@ class Structure:
     @cached_property
     def openers(self) -> Openers:
         """The reader of the openers of blocks."""
-        return Openers(self.analysis, self._starts, lambda: self.insides)
+        return Openers(self.analysis, self.headings, self._starts, lambda: self.insides)
 
     def outliner(self, least: int) -> Outliner:
         """Return a reader of code, which ignores items inside one of at most ``least`` bytes."""
