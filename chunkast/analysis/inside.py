@@ -6,33 +6,32 @@ Nothing here depends on the budget. Spans are nested; the cutter keeps the outer
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final
 
 from chunkast.markdown.dialects import item_marks
-from chunkast.markdown.dialects.text_tables import text_rows
-from chunkast.markdown.html_tables import HtmlTables, html_tables
+from chunkast.markdown.dialects.text_tables import text_table_rows
+from chunkast.markdown.html_tables import html_tables
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.pipe_tables import cell_content, cell_spans
+from chunkast.markdown.pipe_tables import pipe_table
 from chunkast.markdown.prose import Prose
+from chunkast.markdown.tables import Tables
 from chunkast.model import Analysis, Block
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.sentences import has_sentences
 from chunkast.text.spans import InlineSpan
 from chunkast.text.turns import TURN, has_turns
 
-__all__ = ("Cell", "InlineText", "Inside", "Insides")
+__all__ = ("InlineText", "Inside", "Insides")
 
-
-class Cell(NamedTuple):
-    """A cell of a pipe table: its span with the pipe before it, and the span of its text."""
-
-    start: int
-    end: int
-    text_start: int
-    text_end: int
+# Shape of a leaf -> the reader of its tables.
+_TABLES: Final[Mapping[str, Callable[[str, int, int], Tables]]] = {
+    "table": pipe_table,
+    "html-table": html_tables,
+    "text-table": text_table_rows,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,12 @@ class Inside:
 
     clusters: the spans of grapheme clusters with several characters.
     text: the leaf as prose, or None for a leaf that is divided in another way.
-    tables: the rows and cells of HTML tables.
+    tables: the rows and cells of tables.
     """
 
     clusters: Sequence[tuple[int, int]]
     text: InlineText | None
-    tables: HtmlTables
+    tables: Tables
 
 
 class Insides:
@@ -89,9 +88,7 @@ class Insides:
         return Inside(
             self.clusters(leaf.start, max(leaf.end, end)),
             self.text(leaf) if shape == "prose" else None,
-            html_tables(self._parsed, leaf.start, leaf.end)
-            if shape == "html-table"
-            else HtmlTables(),
+            _TABLES[shape](self._parsed, leaf.start, leaf.end) if shape in _TABLES else Tables(),
         )
 
     def text(self, leaf: Block) -> InlineText:
@@ -117,16 +114,3 @@ class Insides:
         marks = (*self._items, TURN) if has_turns(prose.text) else self._items
         sentences = list(prose.sentences(spans, self._language, marks))
         return InlineText(sentences, marks, prose, spans)
-
-    def text_rows(self, leaf: Block) -> tuple[int, list[int]]:
-        """Return the end of the header of one of Pandoc's tables, and the starts of later rows."""
-        return text_rows(self._parsed, leaf)
-
-    def cells(self, start: int, end: int) -> Iterator[Cell]:
-        """Yield the cells in the row of a pipe table at ``[start, end)``, or in a part of a row."""
-        for span in cell_spans(self._parsed, start, end):
-            yield Cell(*span, *cell_content(self._parsed, *span))
-
-    def cell_content(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span of a cell's text, without pipes and surrounding white space."""
-        return cell_content(self._parsed, start, end)

@@ -10,7 +10,6 @@ from chunkast.analysis import InlineText, Inside, Structure
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
 from chunkast.model import Block
-from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
 
 __all__ = ("Blocked", "blocked_in", "sentence_cuts")
@@ -76,18 +75,11 @@ def sentence_cuts(structure: Structure, costs: Costs, protected: SpanSet, leaf: 
 
 def _texts(structure: Structure, costs: Costs, leaf: Block, inside: Inside) -> Iterator[InlineText]:
     """Yield the prose in a leaf: its own text, or the text of a table's cells that are too long."""
-    insides, shape = structure.insides, structure.row(leaf).shape
     if inside.text is not None:
         yield inside.text
-    elif shape == "html-table":
-        tables = inside.tables
-        for cell in pairwise(sorted([leaf.start, *tables.rows, *tables.cells, leaf.end])):
-            if not costs.is_within(*cell):
-                yield insides.cell_text(*cell)
-    elif shape == "table":
-        for row in pairwise(line_starts(structure.parsed, leaf.start, leaf.end)):
-            if costs.is_within(*row):
-                continue
-            for each in insides.cells(*row):
-                if not costs.is_within(each.start, each.end):
-                    yield insides.cell_text(each.text_start, each.text_end)
+    for row in pairwise([leaf.start, *inside.tables.rows, leaf.end]):
+        if costs.is_within(*row):
+            continue
+        for cell in inside.tables.cells(*row):
+            if not costs.is_within(cell.start, cell.end):
+                yield structure.insides.cell_text(cell.text_start, cell.text_end)

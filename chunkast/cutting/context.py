@@ -47,7 +47,7 @@ class _Parts(NamedTuple):
     def __str__(self) -> str:
         path = (self.matter + _SEPARATOR.join(self.titles)).rstrip("\n")
         above = "\n".join(filter(None, (path, *self.openers)))
-        return (above + "\n\n" if above else "") + (self.frame.prefix if self.frame else "")
+        return (above + "\n\n" if above else "") + (self.frame.prefixes[0] if self.frame else "")
 
     def shorter(self) -> Iterator[_Parts]:
         """Return these parts, and then fewer and fewer of them; the frame stays as it is.
@@ -106,13 +106,12 @@ class Context:
         """Add the frames of a block; frames that take more than half the budget are shortened."""
         for frame in frames:
             closing = self._suffix_cost(frame.suffix)
-            for prefix in dict.fromkeys((frame.prefix, frame.bare or frame.prefix)):
-                if self._count(prefix) + closing <= self._half:
-                    slot = bisect_left(self._frame_starts, frame.start)
-                    self._frames.insert(slot, replace(frame, prefix=prefix))
-                    self._frame_starts.insert(slot, frame.start)
-                    self.most_suffix_tokens = max(self.most_suffix_tokens, closing)
-                    break
+            fitting = [p for p in frame.prefixes if self._count(p) + closing <= self._half]
+            if fitting:
+                slot = bisect_left(self._frame_starts, frame.start)
+                self._frames.insert(slot, replace(frame, prefixes=tuple(fitting)))
+                self._frame_starts.insert(slot, frame.start)
+                self.most_suffix_tokens = max(self.most_suffix_tokens, closing)
 
     def tokens(self, start: int, own: int | None = None) -> int:
         """Return the token count of the context for a chunk that begins at ``start``.
@@ -201,7 +200,7 @@ class Context:
         shorter = list(map(str, parts.shorter()))
         yield from shorter[bisect_left(shorter, True, key=self._fits) :]
         if parts.frame:
-            yield from dict.fromkeys((parts.frame.bare or "", ""))
+            yield from dict.fromkeys((*parts.frame.prefixes[1:], ""))
 
     def _fits(self, text: str) -> bool:
         return self._count(text) <= self._half

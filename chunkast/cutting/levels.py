@@ -133,26 +133,16 @@ class Body:
             else:
                 yield self.point(pos, "line")
 
-    def rows(self, start: int, end: int) -> Iterator[Point]:
-        """Yield points before a table's rows; header, delimiter row and first row stay together."""
-        header = start == self.leaf.start
-        for number, pos in enumerate(line_starts(self.text, start, end)[1:-1], 1):
-            if not header or number > 1:
-                yield self.point(pos, "lead-in" if header and number == 2 else "row")
-
     def cells(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each cell of a row."""
-        for cell in self.structure.insides.cells(start, end):
+        for cell in self.inside.tables.cells(start, end):
             yield self.point(cell.start, "cell")
 
     def cell_edges(self, start: int, end: int) -> Iterator[Point]:
         """Yield points at the edges of a cell's text, to separate it from the pipes."""
-        for pos in self.structure.insides.cell_content(start, end):
-            yield self.point(pos, "word")
-
-    def all_lines(self, start: int, end: int) -> Iterator[Point]:
-        for pos in line_starts(self.text, start, end)[1:-1]:
-            yield self.point(pos, "line")
+        for cell in self.inside.tables.cells(start, end):
+            yield self.point(cell.text_start, "word")
+            yield self.point(cell.text_end, "word")
 
     def words(self, start: int, end: int) -> Iterator[Point]:
         for match in _WORD.finditer(self.text, start + 1, end):
@@ -217,15 +207,17 @@ def grapheme_levels(body: Body) -> list[Level]:
     return [body.far_graphemes, body.graphemes]
 
 
-def _html_table_levels(body: Body) -> list[Level]:
+def _table_levels(body: Body) -> list[Level]:
     tables = body.inside.tables
     return [
         body.level(tables.edges, "row"),
-        body.level(tables.groups, "row"),
+        body.level(tables.unspanned, "row"),
         body.level(tables.rows, "row"),
+        body.level(tables.lines, "line"),
         body.level(tables.tails, "lead-in"),
-        body.level(tables.cells, "cell"),
+        body.cells,
         body.level(body.sentences, "sentence", _CELL_SHARE),
+        body.cell_edges,
         body.level(tables.outer, "word"),
         # An opening tag stays with the text of its element.
         body.level(tables.inner, "lead-in"),
@@ -233,24 +225,10 @@ def _html_table_levels(body: Body) -> list[Level]:
     ]
 
 
-def _text_table_levels(body: Body) -> list[Level]:
-    header, rows = body.structure.insides.text_rows(body.leaf)
-    starts = line_starts(body.text, body.leaf.start, body.leaf.end)
-    lines = starts[bisect_right(starts, header) :]
-    return [body.level(rows, "row"), body.level(lines, "line"), body.level([header], "lead-in")]
-
-
-def _table_levels(body: Body) -> list[Level]:
-    sentences = body.level(body.sentences, "sentence", _CELL_SHARE)
-    return [body.rows, body.all_lines, body.cells, sentences, body.cell_edges]
-
-
 _LEVELS: Final[Mapping[str, Callable[[Body], list[Level]]]] = {
     "prose": lambda body: [body.items, body.level(body.sentences, "sentence"), body.lines],
     "code": lambda body: [*[body.definitions] * _SYNTAX_DEPTH, body.lines],
     "lines": lambda body: [body.lines],
-    "html-table": _html_table_levels,
-    "table": _table_levels,
-    "text-table": _text_table_levels,
+    **dict.fromkeys(("html-table", "table", "text-table"), _table_levels),
     "container": lambda _: [],
 }

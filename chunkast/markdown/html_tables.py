@@ -11,8 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import groupby, pairwise, takewhile
 from operator import attrgetter, eq
 from typing import Final, NamedTuple
@@ -25,12 +24,13 @@ from chunkast.markdown.blocks import (
     relabelled,
     with_children,
 )
+from chunkast.markdown.tables import LONGEST_HEADER, Around, Cell, Tables
 from chunkast.model import Block
 from chunkast.text.html import VOID_ELEMENTS, Tag, tags_in
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
-__all__ = ("HtmlTables", "arrange_tables", "html_tables", "tags_around")
+__all__ = ("arrange_tables", "html_tables")
 
 _KIND: Final = "html-table"
 _NAMES: Final = ("table", "TABLE")
@@ -61,8 +61,6 @@ _IMPLIED: Final = {
 _DEEPEST: Final = 24
 # Cells beyond these columns have no padding.
 _MOST_COLUMNS: Final = 64
-# The number of characters in a header that is repeated above a row with padding of its own.
-_LONGEST_HEADER: Final = 4_096
 # More rows than a table has.
 _ALL_ROWS: Final = 9_999
 
@@ -158,40 +156,6 @@ def _replaced(
     return sorted(parts, key=attrgetter("start"))
 
 
-@dataclass(slots=True)
-class HtmlTables:
-    """Sorted positions in the HTML tables of a leaf. A leaf rarely contains more than one table.
-
-    A ``<thead>``, ``<tbody>`` or ``<tfoot>`` tag stays with the text before it, so that a row that
-    takes up the whole budget is well-formed by itself. A table inside a cell is text.
-
-    rows: the starts of rows.
-    groups: the starts of rows that no cell of an earlier row extends into.
-    above: for each other row, a row to add above it if the earlier rows are missing; None if that
-        row would be too wide. Its cells extend into the same rows as the earlier ones.
-    leading: the starts of header rows and of the row after them; cuts there are avoided.
-    tails: the starts of the tags that close a table or a part of a table.
-    cells: the starts of cells, except the first cell of each row.
-    outer: for each tag, its start if it opens an element, or its end if it closes one.
-    inner: the other ends of the tags, in the same order.
-    edges: the start and end of each stretch of text outside the tables, alternating.
-    headers: the span of each table's caption and header.
-    tags: all tags, in order.
-    """
-
-    rows: list[int] = field(default_factory=list)
-    groups: list[int] = field(default_factory=list)
-    above: dict[int, str | None] = field(default_factory=dict)
-    leading: set[int] = field(default_factory=set)
-    tails: list[int] = field(default_factory=list)
-    cells: list[int] = field(default_factory=list)
-    outer: list[int] = field(default_factory=list)
-    inner: list[int] = field(default_factory=list)
-    edges: list[int] = field(default_factory=list)
-    headers: list[tuple[int, int]] = field(default_factory=list)
-    tags: list[Tag] = field(default_factory=list)
-
-
 class _Cell(NamedTuple):
     """A cell: the numbers of its row and its first column, and where it begins.
 
@@ -207,11 +171,20 @@ class _Cell(NamedTuple):
 
 
 class _Reader:
-    """Reads the tables of a leaf, tag by tag."""
+    """Reads the tables of a leaf, tag by tag.
+
+    cell_starts: the starts of cells, except the first cell of each row.
+    spanned: for each row that an earlier cell extends into, a row to add above it if the earlier
+        rows are missing; None if that row would be too wide. Its cells extend into the same rows.
+    headers: the span of each table's caption and header.
+    """
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
-        self.tables = HtmlTables()
+        self.tables = Tables()
+        self.cell_starts: list[int] = []
+        self.spanned: dict[int, str | None] = {}
+        self.headers: list[tuple[int, int]] = []
         self.ended = start  # the end of the last table
 
     def begin(self, inside: int) -> None:
@@ -242,14 +215,14 @@ class _Reader:
         self.reaching = {at: (rows - 1, label) for at, (rows, label) in cells if rows > 1}
         self.tables.rows.append(start)
         if self.above:
-            self.tables.above[start] = _row_above(self.above)
+            self.spanned[start] = _row_above(self.above)
         else:
-            self.tables.groups.append(start)
+            self.tables.unspanned.append(start)
 
     def begin_cell(self, tag: Tag, in_head: bool) -> None:
         row = len(self.tables.rows) - self.first
         if self.cells and self.cells[-1].row == row:
-            self.tables.cells.append(tag.start)
+            self.cell_starts.append(tag.start)
         while self.column in self.above:
             self.column += 1
         spans = _SPAN.finditer(self.text, tag.start, tag.end)
@@ -278,10 +251,10 @@ class _Reader:
         count = len(headers) or _begins_with_header(self.text, filled, tag.start)
         header = filled[count - 1][0].row if count else 0
         # A cell that extends out of the header would move the cells of other rows.
-        if header == len(rows) or rows[header] in self.tables.above:
+        if header == len(rows) or rows[header] in self.spanned:
             header = 0
         self.tables.leading.update(rows[: header + 1])
-        self.tables.headers.append((self.inside, rows[header] if rows else self.inside))
+        self.headers.append((self.inside, rows[header] if rows else self.inside))
         self.ended = tag.end
 
     def edge(self, pos: int) -> None:
@@ -344,10 +317,10 @@ def _content(html: str) -> tuple[bool, str, bool]:
     )
 
 
-def html_tables(text: str, start: int, end: int) -> HtmlTables:
+def html_tables(text: str, start: int, end: int) -> Tables:
     """Find the tables in ``text[start:end]`` by their tags alone."""
     reader = _Reader(text, start)
-    tags = reader.tables.tags = list(tags_in(text, start, end))
+    tables, tags = reader.tables, list(tags_in(text, start, end))
     for tag, stack in _walk(tags):
         depth = stack.count("table")
         if not depth:
@@ -360,9 +333,18 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
     reader.edge(end)
     for tag in tags:
         edges = tag.start, tag.end
-        reader.tables.outer.append(edges[tag.closing])
-        reader.tables.inner.append(edges[not tag.closing])
-    return reader.tables
+        tables.outer.append(edges[tag.closing])
+        tables.inner.append(edges[not tag.closing])
+    tables.cells = partial(_cells, sorted([*tables.rows, *reader.cell_starts]))
+    tables.around = partial(_around, reader, tags)
+    return tables
+
+
+def _cells(starts: Sequence[int], start: int, end: int) -> Iterator[Cell]:
+    """Yield the cells in a row or in a part of a row, or outside tables; ``starts`` has their starts."""
+    inside = starts[bisect_right(starts, start) : bisect_left(starts, end)]
+    for span in pairwise([start, *inside, end]):
+        yield Cell(*span, *span)
 
 
 def _walk(tags: Iterable[Tag]) -> Iterator[tuple[Tag, list[str]]]:
@@ -413,23 +395,23 @@ def _inner(stack: list[str]) -> int:
     return len(stack) - stack[::-1].index("table")
 
 
-def tags_around(
-    text: str, tables: HtmlTables, cuts: Iterable[int]
-) -> Iterator[tuple[int, str, str, str]]:
-    """Yield each of the ``cuts`` in a leaf's ``tables``, in order, with the tags to add there.
+def _around(
+    reader: _Reader, tags: Sequence[Tag], text: str, cuts: Iterable[int]
+) -> Iterator[Around]:
+    """Yield each of the ``cuts`` in a leaf with the tags to add there.
 
     The tags are two alternative prefixes for the part after the cut, with and without the table's
     caption and header, and the suffix that closes the part before the cut. A part that begins
     inside a row has no header.
     """
-    walk = _walk(tables.tags)
+    walk = _walk(tags)
     tag, stack = next(walk, (None, []))
-    header_ends = {header_end: inside for inside, header_end in tables.headers}
-    wanted, rows = set(cuts), set(tables.rows)
+    header_ends = {header_end: inside for inside, header_end in reader.headers}
+    wanted, rows = set(cuts), set(reader.tables.rows)
     header = ""
     opened: tuple[str, ...] = ()
     # Equal tags are the same object, since a header may be long.
-    tags = cache(_tags)
+    around = cache(_tags)
     for pos in sorted(wanted | header_ends.keys()):
         while tag is not None and tag.start < pos:
             if not stack:
@@ -438,14 +420,14 @@ def tags_around(
         if pos in header_ends:
             header, opened = text[header_ends[pos] : pos], tuple(stack)
         if pos in wanted:
-            above = tables.above.get(pos, "")
+            above = reader.spanned.get(pos, "")
             shown = header if pos in rows and above is not None else ""
-            yield pos, *tags(shown, opened, tuple(stack), above or "")
+            yield pos, *around(shown, opened, tuple(stack), above or "")
 
 
 def _tags(
     header: str, opened: Sequence[str], now: Sequence[str], above: str
-) -> tuple[str, str, str]:
+) -> tuple[tuple[str, str], str]:
     """Return the tags that open the elements in ``now``, and the tags that close them.
 
     The opening tags are returned twice: with and without ``header`` and the row ``above``.
@@ -454,11 +436,11 @@ def _tags(
     closing = "".join(f"</{name}>" for name in reversed(now))
     if not opened and "tr" in now:
         bare = ""  # The rest of a header row would be above other columns.
-    if not now or (above and len(header) > _LONGEST_HEADER):
-        return bare, bare, closing
+    if not now or (above and len(header) > LONGEST_HEADER):
+        return (bare, bare), closing
     if is_blank(header):
-        return bare + above, bare, closing
+        return (bare + above, bare), closing
     same = sum(1 for _ in takewhile(bool, map(eq, opened, now)))
     ended = "".join(f"</{name}>" for name in reversed(opened[same:]))
     begun = "".join(f"<{name}>" for name in now[same:])
-    return f"<table>{header}{ended}{begun}{above}", bare, closing
+    return (f"<table>{header}{ended}{begun}{above}", bare), closing

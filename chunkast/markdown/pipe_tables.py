@@ -1,16 +1,19 @@
-"""Read the rows of pipe tables: count and find their cells."""
+"""Pipe tables: their rows and cells, and the text that completes a part of one."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import pairwise
 
+from chunkast.markdown.tables import LONGEST_HEADER, Around, Cell, Tables
+from chunkast.text.source_map import line_starts
 from chunkast.text.spans import content_end
 from chunkast.text.white_space import is_blank
 
-__all__ = ("cell_content", "cell_spans", "count_cells", "count_delimiters", "padding_at")
+__all__ = ("count_cells", "count_delimiters", "pipe_table")
 
 # Any pipe separates cells, even inside code, unless a backslash precedes it (GFM).
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -36,11 +39,60 @@ def count_cells(row: str) -> int:
     return pipes + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|"))
 
 
-def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the span of each cell in the row ``text[start:end]``, including the pipe before it.
+def pipe_table(text: str, start: int, end: int) -> Tables:
+    """Read the lines of a table, and its cells on demand."""
+    starts = line_starts(text, start, end)
+    body = starts[2:-1]
+    cells = cache(partial(_cells, text))
+    around = partial(_around, starts, cells)
+    return Tables(rows=body, leading={*body[:1]}, lines=starts[1:-1], cells=cells, around=around)
 
-    The spans tile the row: the first includes the margin, and the last includes the closing pipe
-    and the line ending.
+
+def _around(
+    starts: Sequence[int],
+    cells: Callable[[int, int], Sequence[Cell]],
+    text: str,
+    cuts: Iterable[int],
+) -> Iterator[Around]:
+    """Yield the cuts in a table whose lines begin at ``starts``, with the header to repeat.
+
+    A part that begins inside a row is padded with empty cells, or has no frame.
+    """
+    if len(starts) < 4:
+        return
+    header, body = text[starts[0] : starts[2]], starts[2]
+    columns = len(cells(starts[1], body))
+    for pos in cuts:
+        number = bisect_right(starts, pos)
+        row = starts[number - 1], starts[number]
+        if pos == row[0] or pos < body:
+            yield pos, (header,) if pos >= body else (), ""
+        else:
+            padding = _padding(text, row, cells(*row), pos, columns)
+            has_frame = padding is not None and len(header) <= LONGEST_HEADER
+            yield pos, (f"{header}{padding}",) if has_frame else (), ""
+
+
+def _padding(
+    text: str, row: tuple[int, int], cells: Sequence[Cell], pos: int, columns: int
+) -> str | None:
+    """Return the text that keeps the columns after a cut inside a row, or None.
+
+    This is the row's margin and an empty cell for each column before the cut. A cut in the margin,
+    in cells beyond the table's ``columns`` or before an escaped pipe has none.
+    """
+    margin = _MARGIN.match(text, *row)
+    first = margin.end() if margin else row[0]
+    column = bisect_left(cells, (pos,), 1) - (pos == first)
+    if pos < first or column > columns or text[pos - 1 : pos + 1] == "\\|":
+        return None
+    return text[row[0] : first] + "| " * column
+
+
+def _cells(text: str, start: int, end: int) -> list[Cell]:
+    """Return the cells in a row of a table, or in a part of a row.
+
+    Their spans tile it: the first includes the margin, the last the closing pipe and the line ending.
     """
     margin = _MARGIN.match(text, start, end)
     first = margin.end() if margin else start
@@ -49,35 +101,14 @@ def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         del pipes[0]
     if pipes and is_blank(text[pipes[-1] + 1 : end]):
         del pipes[-1]
-    yield from pairwise([start, *pipes, end])
+    return [Cell(*span, *_content(text, *span)) for span in pairwise([start, *pipes, end])]
 
 
-def cell_content(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span of a cell's text, without pipes and surrounding white space.
-
-    ``text[start:end]`` is a cell or a part of a cell.
-    """
+def _content(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the text of a cell or of a part of it, without pipes and white space."""
     opening = _OPENING.match(text, start, end)
     first = opening.end() if opening else start
     last = content_end(text, first, end)
     if last > first and text[last - 1] == "|" and text[last - 2 : last - 1] != "\\":
         last = content_end(text, first, last - 1)
     return first, last
-
-
-def padding_at(
-    text: str, row: tuple[int, int], cuts: Iterable[int], columns: int
-) -> Iterator[tuple[int, str]]:
-    """Yield each of the ``cuts`` inside a row, with the text that keeps the columns after it.
-
-    This is the row's margin and an empty cell for each column before the cut. Cuts in the margin,
-    in cells beyond the table's ``columns`` and before an escaped pipe are skipped.
-    """
-    margin = _MARGIN.match(text, *row)
-    first = margin.end() if margin else row[0]
-    edges = [first, *(start for start, _ in cell_spans(text, *row))]
-    del edges[1]
-    for pos in cuts:
-        column = bisect_left(edges, pos)
-        if first <= pos and column <= columns and text[pos - 1 : pos + 1] != "\\|":
-            yield pos, text[row[0] : first] + "| " * column

@@ -6,16 +6,17 @@ Without this rule, the dashes below the last row would underline it as a heading
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from unicodedata import east_asian_width
 
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.lines import add_leaf, line_text
-from chunkast.model import Block
+from chunkast.markdown.tables import Around, Tables
 from chunkast.text.source_map import line_starts
 
-__all__ = ("may_have_tables", "text_rows", "text_table")
+__all__ = ("may_have_tables", "text_table", "text_table_rows")
 
 _MAY_HAVE = re.compile(r"^[ \t>]*(?:\+[:=\-]+\+|-{3,} +-{3})", re.MULTILINE)
 # The lines between the rows of a grid table; a line below or above the rows of the others.
@@ -104,17 +105,24 @@ def _has_columns(state: StateBlock, row: int, columns: int, end: int) -> bool:
     return not any(text[slice(*gap.span())].strip() for gap in _GAP.finditer(rule))
 
 
-def text_rows(text: str, table: Block) -> tuple[int, list[int]]:
-    """Return the end of a table's header, or the table's start, and the starts of later rows.
-
-    The rows of a simple table are its lines.
-    """
-    starts = line_starts(text, table.start, table.end)
+def text_table_rows(text: str, start: int, end: int) -> Tables:
+    """Read the lines and rows of a table; the rows of a simple table are its lines."""
+    starts = line_starts(text, start, end)
     lines = [text[start:end] for start, end in pairwise(starts)]
     headers, rows = (
         [after for after, line in zip(starts[1:], lines, strict=True) if edge.fullmatch(line)]
         for edge in (_HEADER_END, _ROW_END)
     )
     # Dashes above the first row and below the last are no header.
-    header = table.start if not headers or headers[0] in (starts[1], table.end) else headers[0]
-    return header, [pos for pos in rows or starts if pos > header]
+    header = start if not headers or headers[0] in (starts[1], end) else headers[0]
+
+    def around(text: str, cuts: Iterable[int]) -> Iterator[Around]:
+        for pos in cuts:
+            yield pos, (text[start:header],) if start < header <= pos else (), ""
+
+    return Tables(
+        rows=[pos for pos in rows or starts if pos > header],
+        lines=[pos for pos in starts if pos > header],
+        tails=[header],
+        around=around,
+    )
