@@ -54,6 +54,9 @@ _TITLE = re.compile(r"(?=.*[^\W_]).{1,100}(?<![.。:：,;*_])[*_]+")
 _LINK = re.compile(r"\[?!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])(?:\]\([^()]*\))?|<[^<>]*>")
 # A list of one bold line is a bold line too.
 _ITEMS: Final = frozenset({"list", "item"})
+# The blocks at which what a bold line names may begin or end.
+_EDGES: Final = _ITEMS | {"bold-heading", "hr"}
+_SECTIONS_AND_TAGS: Final = kinds_where("section", "tag")
 _NO_CONTENT: Final = kinds_where("blank", "marker")
 # A speaker's name: the number of words and of characters, and how many paragraphs on both sides
 # are searched for another one.
@@ -329,13 +332,16 @@ class Openers:
 
 
 def _titles(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, _Said | None]]:
-    """Yield the start of each block of a container, and the bold title that names the text there.
+    """Yield the start of each block of a container where another bold title, or none, begins.
 
     It names the text up to the next title, heading or rule, or to the end of the tags around it.
     """
     title: _Said | None = None
     around: list[_Said | None] = []
+    yield -1, None
     for block in blocks:
+        if block.kind not in _EDGES and block.kind not in _SECTIONS_AND_TAGS:
+            continue
         row = CONSTRUCTS[block.kind]
         inner = block
         while inner.kind in _ITEMS and len(inner.children) == 1:
