@@ -348,7 +348,7 @@ def _titles(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, _Said | N
             (inner,) = inner.children
         is_bold = inner.kind == "bold-heading" or inner is not block
         line = bold_title(text, inner) if is_bold else ""
-        if _TITLE.fullmatch(_LINK.sub("", line)):
+        if line and _TITLE.fullmatch(_LINK.sub("", line)):
             title = _Said(block.start, block.end, line)
         elif row.section or block.kind == "hr":
             title = None

@@ -207,7 +207,7 @@ class PretokenCounter:
 
     def _count_word(self, word: str) -> int:
         text = word[1:] if word[:1] == _LINE_START else " " + word
-        if not text.isascii() or len(text) > _MAX_SPLIT_AT_ONCE:
+        if not text.isascii():
             return self.count(text)
         # As in `count`, whose calls would cost as much as the rest for a word that is new. The count
         # is remembered for the word, and not for its only pre-token too.
