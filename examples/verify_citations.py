@@ -9,7 +9,7 @@ text = page.read_text("utf-8")
 chunks = Chunker(max_tokens=300).chunk(text, source="README.md")
 
 # Quotes from a model's answer; the white space of the first differs from the source.
-quotes = ["fit an exact\n   token budget", "a budget that is nearly exact"]
+quotes = ["fit a token\n   budget", "a budget that is nearly exact"]
 for quote in quotes:
     citations = locate_quote(quote, chunks)
     if not citations:

@@ -180,7 +180,7 @@ PRINTED = {
         ": 1 to embed, ",
     ),
     "tune_budget": (" 128 tokens:", " 512 tokens:"),
-    "verify_citations": ("'fit an exact token budget'", "NOT FOUND  'a budget that"),
+    "verify_citations": ("'fit a token budget'", "NOT FOUND  'a budget that"),
 }
 
 
