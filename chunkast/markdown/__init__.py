@@ -1,4 +1,4 @@
-"""Parse Markdown into a block tree with exact positions; only this package uses markdown-it-py."""
+"""Parse Markdown into a block tree with exact positions. Only this package uses markdown-it-py."""
 
 from chunkast.markdown.fast import parser_note
 from chunkast.markdown.kinds import CONSTRUCTS, Construct

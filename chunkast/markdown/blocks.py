@@ -32,10 +32,10 @@ NO_DETAILS: Final[Details] = (0, "", "", True)
 
 
 class Pair(NamedTuple):
-    """A pair of tags: the start of the line that opens it, and the end of the one that closes it.
+    """A pair of tags: the start of the opening line, and the end of the closing line.
 
-    protected: the blocks between the tags are kept together.
-    wraps: a heading between the tags opens a section.
+    protected: whether the blocks between the tags are kept together.
+    wraps: whether a heading between the tags begins a section.
     """
 
     start: int
@@ -61,7 +61,7 @@ def new_block(
     children: tuple[Block, ...] = (),
     details: Details = NO_DETAILS,
 ) -> Block:
-    """Make a block without its constructor, which would take up most of the parse time."""
+    """Create a block without its constructor, which would take up most of the parse time."""
     block: Any = _new_object(_MutableBlock)
     block.kind = kind
     block.start = start
@@ -79,14 +79,14 @@ def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Blo
 
 
 def with_children(block: Block, children: Sequence[Block]) -> Block:
-    """Return ``block`` with these children: a copy, or ``block`` itself if they are unchanged."""
+    """Return a copy of ``block`` with these children, or ``block`` itself if they are unchanged."""
     if len(children) == len(block.children) and all(map(is_, children, block.children)):
         return block
     return relabelled(block.kind, block, tuple(children))
 
 
 def rearranged(block: Block, step: Callable[[list[Block]], list[Block]]) -> Block:
-    """Return ``block`` with the children of each container replaced by ``step``, inner ones first."""
+    """Replace the children of each container in ``block`` by ``step``, from the inside out."""
     children = [rearranged(child, step) if child.children else child for child in block.children]
     return with_children(block, step(children))
 
@@ -124,7 +124,7 @@ def leaf_parts(
 class Signs:
     """Quick checks for constructs that most documents do not contain.
 
-    kinds: the kinds of the leaves that the parser made.
+    kinds: the kinds of the leaves in the tree.
     """
 
     def __init__(self, text: str, kinds: AbstractSet[str]) -> None:
@@ -132,5 +132,5 @@ class Signs:
         self._openings = set(_OPENING.findall(text))
 
     def may_open(self, *names: str) -> bool:
-        """Return whether the text has ``<`` before one of ``names`` (at most 5 characters each)."""
+        """Return whether the text has ``<`` before one of ``names`` (up to 5 characters each)."""
         return any(opening.startswith(names) for opening in self._openings)

@@ -25,7 +25,8 @@ def closes(line: str, run: str) -> bool:
 def around_code(text: str, fence: Block, last: int) -> tuple[str, str]:
     """Return a fence's opening and closing lines without indentation and container prefix.
 
-    The closing line begins at ``last``; if it is missing, it is made of the opening line.
+    The closing line begins at ``last``. If it is missing, one that fits the opening line is
+    returned.
     """
     opening = _OPENING.search(text, fence.start, fence.end)
     if opening is None:
@@ -41,7 +42,7 @@ def opening_column(text: str, fence: Block) -> int:
 
 
 class Fences:
-    """Finds the lines of fences, in any container; call ``take`` with every line, in order."""
+    """Finds the lines of fences in any container. Call ``take`` with every line, in order."""
 
     def __init__(self) -> None:
         self._run = ""

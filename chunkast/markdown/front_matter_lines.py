@@ -1,6 +1,6 @@
-"""Find front matter: that of a file, at its beginning, and that of a page inside a file.
+"""Find the front matter at the beginning of a file, and of pages inside a file.
 
-In Markdown, text between two ``---`` lines may be a heading, so the text has to look like YAML or
+In Markdown, text between two ``---`` lines may be a heading, so front matter must look like YAML or
 TOML.
 """
 
@@ -34,9 +34,9 @@ PAGES: Final = "chunkast_pages"
 def front_matter_lines(text: str, starts: Sequence[int]) -> int:
     """Return the number of lines of YAML or TOML front matter, including delimiters, or 0.
 
-    The first line of content has to look like YAML (``key:``) or TOML (``key =`` or ``[table]``).
-    ``starts`` has the line starts, and the text's length at the end. A byte order mark may precede
-    the opening line.
+    The first line of content must look like YAML (``key:``) or TOML (``key =`` or ``[table]``).
+    ``starts`` are the line starts, then the text's length. A byte order mark may precede the
+    opening line.
     """
     if len(starts) < 3:
         return 0

@@ -1,4 +1,4 @@
-"""The spans of inline constructs that must not be cut, found in one linear pass.
+"""Find the spans of inline constructs that must not be cut, in one linear pass.
 
 markdown-it-py's inline rules do not return positions, and two of them copy the rest of the text at
 every ``<``, which takes quadratic time on hostile input. Here, the spans are found by CommonMark's
@@ -7,7 +7,7 @@ the delimiter stack of the specification's appendix. A test compares the spans w
 markdown-it-py's. Emphasis is ignored, since it may be cut.
 
 The time is linear: a failed search is remembered for every later start, and the lengths of
-destinations and labels are bounded, either by the specification or by a limit here.
+destinations and labels are bounded, by the specification or by a limit here.
 """
 
 from __future__ import annotations

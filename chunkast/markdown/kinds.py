@@ -1,4 +1,4 @@
-"""A table with one row per Markdown construct, which defines how its blocks are treated.
+"""The table of Markdown constructs, with a row that defines how the blocks of each are treated.
 
 A new construct needs a row here and a test fixture. The rows determine the break points and the
 protected regions, and how blocks are divided and packed.
@@ -27,30 +27,30 @@ Shape = Literal["prose", "code", "table", "text-table", "html-table", "lines", "
 class Construct:
     """The treatment of blocks of one kind.
 
-    shape: determines how a block over budget is divided.
-    score: the score table's key for the point before the block.
+    shape: the way in which a block over budget is divided.
+    score: the key in the score table of the point before the block.
     tokens: the types of the parser's tokens that begin such a block.
-    leveled: that key depends on the block's level instead.
-    after: the point after the block has the same score.
-    protected: the block is not cut if it fits the budget.
-    introducible: a lead-in before the block, such as a line ending with a colon, stays with the
-        block.
-    leads: the block's last line may be a lead-in.
-    heads: the block stays with the next block.
-    clings: the block stays with the previous block.
-    section: the block opens a section if it is at the top level or directly in a wrapper.
-    labels: the block belongs to the section of a heading right after it.
-    wrapper: a heading directly inside the block opens a section, which ends with the block.
-    plain: the block is text without markup of its own, which dialects may relabel.
-    nests: the block adds a level of nesting, like a list.
-    fenced: the block's opening line names a language, and each part repeats the fence lines.
-    tag: the block's ``info``, "open" or "close", decides its score.
-    marker: the block is only the marker of the container that it opens or closes.
-    blank: the block has no text.
-    unnamed: the block is not mentioned in a chunk's kinds.
+    leveled: whether that key depends on the block's level instead.
+    after: whether the point after the block has the same score.
+    protected: whether the block is not cut if it fits the budget.
+    introducible: whether a lead-in before the block, such as a line that ends with a colon, stays
+        with the block.
+    leads: whether the block's last line may be a lead-in.
+    heads: whether the block stays with the next block.
+    clings: whether the block stays with the previous block.
+    section: whether the block begins a section at the top level or directly in a wrapper.
+    labels: whether the block belongs to the section of a heading right after it.
+    wrapper: whether a heading directly inside the block begins a section that ends with the block.
+    plain: whether the block is text without its own markup, which dialects may relabel.
+    nests: whether the block adds a level of nesting, like a list.
+    fenced: whether the block's opening line names a language, and each part repeats the fence
+        lines.
+    tag: whether the block's ``info``, "open" or "close", determines its score.
+    marker: whether the block is only the marker of the container that it opens or closes.
+    blank: whether the block has no text.
+    unnamed: whether the block is omitted from a chunk's kinds.
     named: the name of the block in a chunk's kinds, by default its kind.
-    opener: what of the block's beginning belongs to the context of its parts; a key of the table in
-        ``analysis/openers.py``.
+    opener: the reader of the block's opener, a key of the table in ``analysis/openers.py``.
     """
 
     kind: str
@@ -198,9 +198,9 @@ _WHERE: Final[dict[tuple[str, ...], set[str]]] = {}
 
 
 def kinds_where(*columns: str) -> AbstractSet[str]:
-    """Return the kinds whose rows have a true value in one of ``columns``, in a live set.
+    """Return the kinds whose rows have a true value in one of ``columns``.
 
-    The set changes when a construct is added.
+    The set is live: it changes when a construct is added.
     """
     if columns not in _WHERE:
         rows = CONSTRUCTS.items()
@@ -213,7 +213,7 @@ def _is_any(row: Construct, columns: Iterable[str]) -> bool:
 
 
 def add_construct(row: Construct) -> None:
-    """Add a construct whose kind is new; its blocks are then treated as the row defines."""
+    """Add a construct of a new kind. Its blocks are then treated as the row defines."""
     CONSTRUCTS[row.kind] = row
     TOKENS.update(dict.fromkeys(row.tokens, row))
     for columns, kinds in _WHERE.items():

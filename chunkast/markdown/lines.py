@@ -27,7 +27,7 @@ _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 def add_leaf(
     state: StateBlock, kind: str, first: int, after: int, *, silent: bool = False, info: str = ""
 ) -> bool:
-    """Add a leaf over the lines ``[first, after)`` unless ``silent``; return whether there are any."""
+    """Add a leaf over the lines ``[first, after)`` unless ``silent``; return whether it has any."""
     if after > first and not silent:
         token = state.push(kind, "", 0)
         token.map, token.info = [first, after], info
@@ -41,9 +41,9 @@ def line_text(state: StateBlock, line: int) -> str:
 
 
 def lines_below(state: StateBlock, start: int, end: int, left_key: str) -> Iterator[int]:
-    """Yield the lines below ``start`` in its container, as many as may still be read.
+    """Yield the lines below ``start`` in its container, until the limit of lines is reached.
 
-    ``left_key`` is the key of that number in the parser's environment.
+    ``left_key`` is the key of the remaining number of lines in the parser's environment.
     """
     for line in range(start + 1, end):
         left = state.env.get(left_key, _SEARCHES * len(state.bMarks))
@@ -64,10 +64,9 @@ def find_line(
 ) -> int:
     """Return the first line below ``start`` in its container whose text ``matches``, or -1.
 
-    If ``html`` is true, the search ends with the lines that Markdown reads as one HTML block, at a
-    blank line, and skips lines indented as code. The result is remembered for the lines up to the
-    one found, so that blocks that are never closed take linear time. Each ``matches`` needs its own
-    ``name``.
+    If ``html`` is true, the search ends at a blank line, where Markdown ends an HTML block, and
+    skips lines indented as code. The result is remembered for the lines before it, so that blocks
+    that are never closed take linear time. Each ``matches`` needs its own ``name``.
     """
     known: dict[tuple[str, int], tuple[range, int]] = state.env.setdefault(_FOUND, {})
     lines, found = known.get((name, state.level), (range(0), -1))
@@ -95,7 +94,8 @@ def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
 def unindent(state: StateBlock, opener: int, first: int, last: int) -> None:
     """Remove the indentation of an element's content, the lines ``[first, last)``.
 
-    The indentation is that of the first line with text, beyond that of the line ``opener``.
+    This is the number of columns by which the first line with text is indented more deeply than the
+    line ``opener``.
     """
     columns, indent = state.sCount, state.blkIndent
     inside = (line for line in range(first, last) if not state.isEmpty(line))

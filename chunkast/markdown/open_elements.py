@@ -1,4 +1,4 @@
-"""Open elements, for readers of opening and closing marks, and spans that are nested properly."""
+"""Match opening and closing marks, and select the spans that are properly nested."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class OpenElements(Generic[Key, Item]):
         self._waiting[key] += 1
 
     def close(self, key: Key) -> list[Item]:
-        """Close the innermost element with this key, and those inside it.
+        """Close the innermost element with this key, and all elements inside it.
 
-        Returns their items, innermost first; without such an element, nothing is closed.
+        Returns their items, innermost first, or an empty list if no element has this key.
         """
         closed: list[Item] = []
         opened: Key | None = None
@@ -41,7 +41,7 @@ class OpenElements(Generic[Key, Item]):
 def nested(spans: Iterable[tuple[int, int]], deepest: int | None = None) -> list[tuple[int, int]]:
     """Return the spans sorted, outer ones first, without those that cross an earlier one.
 
-    Spans inside ``deepest`` others are left out too.
+    Spans inside ``deepest`` other spans are omitted too.
     """
     kept: list[tuple[int, int]] = []
     ends: list[int] = []

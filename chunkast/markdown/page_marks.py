@@ -1,4 +1,4 @@
-"""Page marks outside fences, and their masks; a mark in a fence is part of an example."""
+"""Find and mask page marks outside fences. A mark in a fence is part of an example."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def marks_outside_fences(
 ) -> list[PageMark]:
     """Return the sorted ``marks`` in a text that are outside fences.
 
-    ``parse`` is called with ``source``, in which some or all marks are masked. If no mark is inside
-    a fence, it is only called with the text in which all are.
+    ``parse`` is called with ``source``, with some or all marks masked. If no mark is inside a
+    fence, it is called only once, with all marks masked.
     """
     inside = _fences(mask_pages(source, marks), parse) if marks else SpanSet(())
     if not any(inside.covers(mark.start) for mark in marks):

@@ -1,4 +1,4 @@
-"""The parser: markdown-it-py, set up to parse only blocks, and the parsed document.
+"""Parse a document with markdown-it-py, which is configured to parse only blocks.
 
 The tree does not need inline parsing. When a paragraph has to be divided, ``inline.py`` finds the
 spans that must not be cut.
@@ -48,7 +48,7 @@ class ParsedMarkdown:
     wrappers: the spans of the tags and components around blocks, sorted; none cross.
     front_matter_end: the end of the front matter, or 0 if there is none.
     footnotes: the labels of the footnotes, as written in the text.
-    pages: the spans of front matter after the beginning, each of which begins a page.
+    pages: the spans of front matter inside the document, each of which begins a page.
     """
 
     tree: Block

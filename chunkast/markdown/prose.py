@@ -1,4 +1,4 @@
-"""The text of a paragraph without its containers' prefixes, mapped to the source."""
+"""Map the text of a paragraph, without its containers' prefixes, to the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a scan for inline constructs, shared by CommonMark's rules and the dialects'."""
+"""Keep the state of a scan for inline constructs, for the rules of CommonMark and the dialects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BACKTICKS: Final = re.compile(r"`+")
 
 
 class Finder:
-    """A substring search that remembers the next position of each search string."""
+    """A substring search that caches the next position of each search string."""
 
     def __init__(self, text: str) -> None:
         self._text = text

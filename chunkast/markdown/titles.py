@@ -1,8 +1,7 @@
-"""A heading's title as plain text, as a reader of the rendered document sees it, and its anchors.
+"""Read a heading's title as plain text, as in the rendered document, and its anchors.
 
-Links and images, inline or by reference, become their text. Footnote marks and HTML tags are
-removed, and so are permalinks and ids. A line break, or ``<br>``, becomes a space. Dollar math is
-unchanged.
+Links and images, inline or by reference, become their text. Footnote marks, HTML tags, permalinks
+and ids are removed. A line break, or ``<br>``, becomes a space. Dollar math is unchanged.
 """
 
 from __future__ import annotations
@@ -85,8 +84,8 @@ def _inline_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
 class Title(NamedTuple):
     """A heading's title without its markup, on one line, and the heading's anchors.
 
-    anchors: the anchors in the heading, in order of precedence, but for the id in its attributes.
-    id: that id, or "".
+    anchors: the anchors in the heading, in order of precedence, except the id in its attributes.
+    id: the id in its attributes, or "".
     """
 
     text: str
@@ -129,7 +128,7 @@ def read_title(
 
 
 def short_title(title: str) -> str:
-    """Return a title for heading paths; one that is longer than any real title ends in "…"."""
+    """Return a title for heading paths; shorten it with "…" if it is longer than any real title."""
     return title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 1]}…"
 
 

@@ -1,8 +1,8 @@
-"""A builder of the block tree, whose leaves tile the source line by line.
+"""Build the block tree, whose leaves cover all lines of the source.
 
 Every line belongs to one leaf. Lines that the parser skips (blank lines, link reference
-definitions, lines with only a container's markers, text below the nesting limit) become leaves
-of their own, so no text is lost.
+definitions, lines with only a container's markers, text below the nesting limit) become separate
+leaves, so no text is lost.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class TreeBuilder:
     def feed(self, tokens: list[Token]) -> None:
         """Add the tokens of whole top-level blocks to the tree, and empty the list of tokens.
 
-        Tokens take up several times as much memory as the tree. A token of the type ``CALL`` has a
-        method to call and its arguments.
+        Tokens take several times as much memory as the tree. A token of the type ``CALL`` contains
+        a method of the tree and its arguments.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
@@ -195,7 +195,7 @@ class TreeBuilder:
     def open(
         self, kind: str, lines: Sequence[int] | None, info: str = "", own: Sequence[int] = ()
     ) -> None:
-        """Begin a container; ``lines`` are its first line and the line after it.
+        """Begin a container; ``lines`` are its first line and the first line after it.
 
         The second value may be set later, before the container is closed.
         """

@@ -55,7 +55,7 @@ class Dialect:
 
     switch: enables a plugin, a rule or an option of the parser.
     rule: a rule for blocks, which may interrupt text and is tried before fences.
-    begins: the name of the block rule, with the characters that its blocks can begin with. By
+    begins: the name of the block rule, and the characters with which its blocks can begin. By
         default, the name is the extension's, and blocks begin with any character.
     read: replaces lines (ended by ``\n``) that the parser does not understand, one for one.
     arrange: changes the tree after the parse.
@@ -66,7 +66,7 @@ class Dialect:
         precedes.
     items: a pattern for lines inside a paragraph that begin a list item.
     constructs: the kinds of blocks that the rule adds.
-    needs: returns a true value if the dialect may make a difference to a text; the parser's input.
+    needs: returns a true value if the dialect may affect a text, the parser's input.
     """
 
     extension: str
@@ -192,7 +192,7 @@ DIALECTS: Final[list[Dialect]] = []
 
 
 def add_dialect(row: Dialect) -> None:
-    """Add a dialect, after all others, and its constructs.
+    """Add a dialect and its constructs, after all other dialects.
 
     Its extension must be a key of ``chunkast.config.EXTENSIONS``.
     """

@@ -1,8 +1,8 @@
-"""The anchors of headings: permalinks, anchors in HTML, and MyST's targets.
+"""Find the anchors of headings: permalinks, HTML anchors, and MyST targets.
 
-A permalink is a link from a heading to itself, which generators of pages add to the heading. Sphinx
-and MkDocs write ``Title[¶](#title)``, Docusaurus and VitePress a link whose text is a space without
-width, rustdoc ``[§](#title)Title``, and GitHub a link without text.
+A permalink is a link from a heading to itself, which site generators add to the heading. Sphinx and
+MkDocs write ``Title[¶](#title)``, Docusaurus and VitePress a link whose text is a zero-width space,
+rustdoc ``[§](#title)Title``, and GitHub a link without text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 
 
 def attribute_of(tag: str, *names: str) -> str:
-    """Return the value of the first attribute of an HTML tag that has one of ``names``, or ""."""
+    """Return the value of the first attribute of an HTML tag whose name is in ``names``, or ""."""
     for found in _ATTRIBUTE.finditer(tag):
         if found[1].lower() in names:
             return next(filter(None, found.groups()[1:]), "")
@@ -51,7 +51,7 @@ def attribute_of(tag: str, *names: str) -> str:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of the HTML anchors in ``text``, and of the targets."""
+    """Return the names of the HTML anchors and of the MyST targets in ``text``."""
     if not text:
         return ()
     names = (attribute_of(tag[0], "id", "name") for tag in _TAG.finditer(text))
@@ -108,7 +108,7 @@ class TitleText:
     def without_permalinks(self) -> tuple[str, tuple[str, ...]]:
         """Return the text without the permalinks at its ends, and their fragments.
 
-        If nothing else is in the title, nothing is left out.
+        If the title contains only permalinks, they are kept.
         """
         pieces = list(self._pieces)
         fragments: tuple[list[str], list[str]] = [], []

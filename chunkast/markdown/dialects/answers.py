@@ -1,12 +1,12 @@
-"""Markdown in a fence that contains other fences with the same number of marks.
+"""Parse Markdown in a fence that contains other fences with the same number of marks.
 
 If a text consists of one ```` ```markdown ```` fence, the Markdown inside is parsed. Only white
-space may surround the fence. Inner fences may have no language, provided that closing lines follow
-for them and for the outer fence.
+space may surround the fence. Inner fences may have no language if they and the outer fence have
+closing lines.
 
-In other documents, a ```` ```markdown ```` fence ends where its author meant it to end: a line with
-an info string opens an inner fence, and the closing line of the outer fence is followed by a blank
-line or by the end. If there is no such line, the fence ends as in CommonMark.
+In other documents, inner fences do not end a ```` ```markdown ```` fence: a line with an info
+string opens an inner fence, and the closing line of the outer fence is followed by a blank line or
+the end of the text. Without such a closing line, the fence ends as in CommonMark.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MARKDOWN = tuple(
 
 
 def answer_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
-    """Parse a line of the outer fence as a block of its own."""
+    """Parse a line of the outer fence as a separate block."""
     lines: Mapping[int, str] | None = state.env.get(_KEY)
     if lines is None:
         lines = state.env[_KEY] = _outer_fence(state.src)

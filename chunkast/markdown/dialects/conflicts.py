@@ -1,6 +1,6 @@
-"""Blocks between conflict markers, as in merges and in the edits of coding agents.
+"""Parse blocks between conflict markers, as in merges and in the edits of coding agents.
 
-Without this rule, the line of seven ``=`` inside would underline the text before it as a heading.
+Without this rule, the line of seven ``=`` inside would turn the text before it into a heading.
 """
 
 from __future__ import annotations

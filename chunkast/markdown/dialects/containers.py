@@ -1,4 +1,4 @@
-"""Containers: blocks that a line of marks opens, with Markdown inside.
+"""Parse containers: blocks with Markdown inside, which a line of marks opens.
 
 A container ends at its closing line, or at text that is not indented::
 
@@ -6,15 +6,15 @@ A container ends at its closing line, or at text that is not indented::
     Text.                    Text.                        Text.
     :::                      ///
 
-Microsoft Learn closes containers by their names, and has lines that contain nothing::
+Microsoft Learn closes containers by their names, and has lines without content::
 
     ::: zone pivot="a"       :::row:::                :::image source="a.png":::
     Text.                    Text.
     ::: zone-end             :::row-end:::
 
-A line whose container is never closed opens nothing. The plugins for containers read the rest of
-the document again for each nested container. Here, one search finds the closing lines of all
-containers inside a container as well.
+A line whose container is never closed is text. The plugins for containers read the rest of the
+document again for each nested container. Here, one search finds the closing lines of a container
+and of all containers inside it.
 """
 
 from __future__ import annotations
@@ -53,11 +53,12 @@ class Marker:
 
     opener: matches the line; its groups are the marks and the container's info.
     indentation: the columns before the text inside, or 0 if a line of marks closes the container.
-    required: a line without indented text below it is text.
-    exact: the closing line has as many marks as the opening line.
-    named: only a line with the container's name closes it; without one, the line is a directive.
-    prefix: begins the container's info.
-    admonition: matches the info of an admonition, in which headings open no sections.
+    required: whether the line opens a container only if indented text is below it.
+    exact: whether the closing line must have as many marks as the opening line.
+    named: whether only a line with the container's name closes it; without such a line, the opening
+        line is a directive.
+    prefix: the beginning of the container's info.
+    admonition: matches the info of an admonition, in which headings begin no sections.
     """
 
     opener: re.Pattern[str]

@@ -1,8 +1,8 @@
-"""Definition lists that are not mistaken for other text.
+"""Parse definition lists, without mistaking other text for them.
 
-The plugin reads every line after ``:`` and a space as a definition of the line above it, even with a
-blank line between. Here, a list only begins if its first ``:`` is on the line right after the term,
-or has three spaces after it. A line that begins with ``:`` above a table is the table's caption.
+The plugin reads every line after ``:`` and a space as a definition of the line above it, even after
+a blank line. Here, a list begins only if its first ``:`` is on the line right after the term, or
+has three spaces after it. A line that begins with ``:`` above a table is the table's caption.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RULE: Final = "deflist"
 
 
 def add_definitions(md: MarkdownIt) -> None:
-    """Add the plugin with a stricter rule, unless the plugin has been added."""
+    """Add the plugin with a stricter rule, unless the parser already has the plugin."""
     if _RULE in md.block.ruler.get_all_rules():
         return
     deflist_plugin(md)

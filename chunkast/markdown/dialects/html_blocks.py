@@ -1,4 +1,4 @@
-"""HTML around Markdown: pairs of tags such as ``<details>`` become containers.
+"""Turn HTML around Markdown, such as ``<details>``, into containers.
 
 markdown-it ends an HTML block at a blank line, so an element with Markdown inside consists of a
 block that opens it and a block that closes it. Such a pair becomes a container. A block with only
@@ -59,7 +59,7 @@ class _Role:
 def arrange_html(text: str, tree: Block, signs: Signs) -> Arranged:
     """Turn pairs of HTML blocks into containers, and relabel "label" and "closer" blocks.
 
-    Returns the pairs that are components too, with or without headings between their tags.
+    Also returns the pairs that are components, with or without headings between their tags.
     """
     # A paragraph of only anchors is a label as well.
     has_anchors = signs.may_open("a ", "span ")

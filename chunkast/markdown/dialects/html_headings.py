@@ -1,4 +1,4 @@
-"""Headings written in HTML, such as ``<h1 align="center">Name</h1>``, alone in their block."""
+"""Find HTML headings, such as ``<h1 align="center">Name</h1>``, that are alone in their block."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _level(text: str, block: Block) -> int:
 def html_title(content: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of an HTML heading on one line, and its anchors.
 
-    If the heading has no text, its images' texts are returned.
+    If the heading has no text, returns the texts of its images.
     """
     content = _COMMENT.sub("", content)
     title = TitleText()

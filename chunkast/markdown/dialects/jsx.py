@@ -25,9 +25,11 @@ _SCRIPT = re.compile(
 
 
 class JsxItem(NamedTuple):
-    """A tag or an expression that ends at ``end``; ``name`` is the tag's name, "" for a fragment.
+    """A tag or an expression.
 
-    If ``kind`` is "text", there is no tag or expression, and the search stopped at ``end``.
+    name: the tag's name, or "" for a fragment.
+    kind: the kind of item, or "text" if there is no tag or expression.
+    end: the end of the item, or the position at which the search for it stopped.
     """
 
     kind: Literal["open", "close", "single", "expression", "text"]

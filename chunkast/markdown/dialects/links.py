@@ -1,4 +1,4 @@
-"""Links beyond CommonMark: bare URLs, wiki links, and footnotes in titles."""
+"""Match links beyond CommonMark: bare URLs, wiki links, and footnotes in titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code between tags of Liquid (``{% highlight bash %}``) and shortcodes of Hugo."""
+"""Parse code between Liquid tags (``{% highlight bash %}``) and Hugo shortcodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CLOSERS: Final = {
 
 
 def highlight_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse the lines from a tag to the one that closes it in the same container, as a fence."""
+    """Parse the lines from a tag to its closing tag in the same container, as a fence."""
     opener = _OPENER.match(state.src, state.bMarks[start] + state.tShift[start])
     if opener is None or state.is_code_block(start):
         return False

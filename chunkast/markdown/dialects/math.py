@@ -1,11 +1,11 @@
-r"""Math: blocks ``$$ ... $$``, ``\begin{name} ... \end{name}``, ``\[ ... \]``, and formulas in prose.
+r"""Parse math: blocks ``$$ ... $$``, ``\begin{name} ... \end{name}``, ``\[ ... \]``, and formulas.
 
-In prose, formulas are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Markdown reads ``\(`` and
-``\[`` as escaped brackets, so the last two need a sign of TeX inside.
+Formulas in prose are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Markdown reads ``\(`` and
+``\[`` as escaped brackets, so the last two must contain a sign of TeX.
 
 The plugins search the rest of the document for the closing delimiter of every opener, which takes
-quadratic time if openers are never closed. Here, math never contains a blank line, and the line
-that ends it is remembered for all openers above.
+quadratic time if openers are never closed. Here, math never contains a blank line, and the closing
+line is remembered for all openers above it.
 """
 
 from __future__ import annotations

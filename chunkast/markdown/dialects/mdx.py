@@ -1,9 +1,9 @@
-"""The constructs that MDX adds to Markdown: a rule for blocks.
+"""Parse the blocks that MDX adds to Markdown.
 
 Imports and exports end at a blank line outside brackets. Components, expressions and comments on
-lines of their own may contain blank lines. An element's opening and closing lines are separate
-blocks, so that its content is read as Markdown, without the element's indentation. A brace or
-element that is never closed is treated as text and affects nothing else.
+separate lines may contain blank lines. An element's opening and closing lines are separate blocks,
+so that its content is read as Markdown, without the element's indentation. A brace or element that
+is never closed is text, and does not affect other blocks.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Mdx:
 def mdx_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse an import or export (kind "esm"), or tags and expressions on lines of their own.
 
-    The info of a "jsx" block is the tag, without attributes, of the element that extends beyond it.
+    The info of a "jsx" block is the tag, without attributes, if its element continues after it.
     """
     if state.is_code_block(start):
         return False

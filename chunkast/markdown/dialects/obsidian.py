@@ -1,4 +1,4 @@
-"""Obsidian: callouts, comments between ``%%``, and block ids.
+"""Parse Obsidian's callouts, comments between ``%%``, and block ids.
 
 A callout of any type, with or without a title, is read as an alert. A comment that spans several
 lines is a block. A block id stays with the block before it.
@@ -45,9 +45,9 @@ def _as_alert(callout: re.Match[str]) -> str:
 
 
 def comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a comment of several lines: ``%%`` without indentation, up to a line ending with it.
+    """Parse a comment of several lines: from an unindented ``%%`` to a line that ends with ``%%``.
 
-    A line between the two has no such mark. More than two marks are another program's.
+    The lines between have no ``%%``. Longer runs of ``%`` belong to other programs.
     """
     src, at, line_end = state.src, state.bMarks[start], state.eMarks[start]
     if not src.startswith("%%", at) or src.startswith("%", at + 2) or (at and src[at - 1] != "\n"):

@@ -1,9 +1,10 @@
-"""Paragraphs that are more than text: captions, bold headings, and tables of contents.
+"""Find paragraphs with a special role: captions, bold headings, and tables of contents.
 
-A paragraph such as "Table 3: ..." stays with the table next to it, and "Figure 3: ..." with the image. An entirely bold paragraph,
-which authors and converters use as a heading, stays with the block after it; it only opens a section
-if ``pseudo_headings`` is set. Lines with dot leaders and a page number are a table of contents.
-Converters write them as paragraphs or, if the text is large or bold, as headings.
+A paragraph such as "Table 3: ..." stays with the table next to it, and "Figure 3: ..." with the
+image. An entirely bold paragraph, which authors and converters use as a heading, stays with the
+block after it; it begins a section only if ``pseudo_headings`` is set. Lines with dot leaders and a
+page number are a table of contents. Converters write them as paragraphs or, if the text is large or
+bold, as headings.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def _heads_text(blocks: Sequence[Block], number: int) -> bool:
 def arrange_contents(text: str, tree: Block, _signs: Signs) -> Arranged:
     """Turn each table of contents at the top level into a "contents" leaf.
 
-    Tables of contents that are only separated by blank lines are joined into one block.
+    Tables of contents that are separated only by blank lines are joined into one block.
     """
     may_lead = [each for each, dot in zip(_MAY_LEAD, _DOTS, strict=True) if dot in text]
     may_lead = [each for each in may_lead if each.search(text)]

@@ -1,7 +1,7 @@
-"""Tabs of Microsoft Learn: headings that are only a link such as ``# [Label](#tab/id)``.
+"""Find the tabs of Microsoft Learn: headings that are only a link such as ``# [Label](#tab/id)``.
 
-A tab ends at the next tab, at a thematic break, which belongs to it, or with the section around it.
-The lines that open and close tabs are marks of containers, never headings.
+A tab ends with a thematic break, before the next tab, or with the section around it. The lines that
+open and close tabs are marks of containers, never headings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RULE: Final = "hr"
 
 
 def arrange_tabs(text: str, tree: Block, _signs: Signs) -> Arranged:
-    """Put each tab into a block of the kind "tab", whose info is the tab's label."""
+    """Turn each tab into a block of the kind "tab", whose info is the tab's label."""
     if "(#tab/" not in text:
         return tree, []
     return with_children(tree, _with_tabs(tree.children, 0)), []

@@ -1,9 +1,9 @@
-"""XML tags that structure prompts: ``<example>`` and ``</example>`` on lines of their own.
+"""Find XML tags that structure prompts: ``<example>`` and ``</example>`` on separate lines.
 
-Markdown reads such a line as text or raw HTML. Here, the lines of well-formed pairs become leaves
-of their own, so that the blocks between them can be kept together. HTML's own elements are left
-unchanged. Tags inside code, math and tables are text. An unclosed or crossing tag is also text, and
-affects nothing else.
+Markdown reads such a line as text or raw HTML. Here, the lines of well-formed pairs become separate
+leaves, so that the blocks between them can be kept together. HTML's own elements are unchanged.
+Tags inside code, math and tables are text. An unclosed or crossing tag is also text, and does not
+affect other tags.
 """
 
 from __future__ import annotations
@@ -85,9 +85,10 @@ class _Known(NamedTuple):
 
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse the line of a tag that HTML does not know, if a heading follows before a blank line.
+    """Parse the line of a tag that is not HTML's, if a heading follows before a blank line.
 
-    Markdown reads all lines up to the blank line as HTML. A tag without a partner is left to it.
+    Markdown would read all lines up to the blank line as HTML, as it does after a tag without a
+    partner.
     """
     if silent:
         return False
@@ -120,8 +121,8 @@ def _known_tags(text: str) -> _Known:
 def split_tags(text: str, tree: Block, signs: Signs) -> Arranged:
     """Turn the lines of well-formed pairs into "tag" leaves, and return the pairs too.
 
-    A tag leaf's ``info`` is "open" or "close". For a "jsx" leaf, the leaf's ``info`` is the tag.
-    Pairs inside a list item or a quote are not wrappers.
+    The ``info`` of a "tag" leaf is "open" or "close"; that of a "jsx" leaf is the tag. Pairs inside
+    a list item or a quote are not wrappers.
     """
     if not signs.may_open("/"):
         return tree, []

@@ -1,6 +1,6 @@
-"""Tables drawn with dashes, as Pandoc writes them: grid, simple and multiline tables.
+"""Parse tables drawn with dashes, as Pandoc writes them: grid, simple and multiline tables.
 
-Without this rule, the dashes below the last row would underline it as a heading.
+Without this rule, the dashes below the last row would turn it into a heading.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _ROW_END = re.compile(r"[ \t>]*(?:\+[:=+\-]+\+)?[ \t\r\n]*")
 
 
 def may_have_tables(text: str) -> bool:
-    """Return whether ``text`` may have such tables; the substrings are fast to search for."""
+    """Return whether ``text`` may have such tables, by a fast search for substrings."""
     parts = ("-+", "--- -", "---  ")
     return any(map(text.__contains__, parts)) and _MAY_HAVE.search(text) is not None
 
 
 def text_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a table; only a grid table interrupts a paragraph."""
+    """Parse a table. Only a grid table interrupts a paragraph."""
     if state.is_code_block(start):
         return False
     line = line_text(state, start)

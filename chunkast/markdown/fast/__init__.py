@@ -1,17 +1,18 @@
 r"""A faster block parser with the rules of markdown-it-py; it builds the same tree.
 
-The rules keep their names and their order, and accept the same texts. A rule is only called if a
-line's first character allows a match, lines are measured in bulk, and the rules that do most of the
-work add blocks to the tree directly, without tokens. Rules of plugins, and stock rules that are
-seldom called, run unchanged.
+The rules keep their names and their order, and accept the same texts. A rule is called only if a
+line's first character allows a match, lines are measured in bulk, and the most frequent rules add
+blocks to the tree directly, without tokens. Rules of plugins, and stock rules that are seldom
+called, run unchanged.
 
-There are two exceptions, which are read as CommonMark specifies. For an item after two containers'
-marks and a tab, as in ``>   >\t1. d``, markdown-it-py counts too few columns, so that the item's
-text begins inside its marker (``. d``). In ``<a b=c d="e">`` with a no-break space before ``d``, the
-space belongs to the value, so that the line is not a tag; markdown-it-py ends the value there.
+In two cases, the fast rules follow CommonMark and markdown-it-py does not. For an item after two
+containers' marks and a tab, as in ``>   >\t1. d``, markdown-it-py counts too few columns, so that
+the item's text begins inside its marker (``. d``). In ``<a b=c d="e">`` with a no-break space
+before ``d``, the space belongs to the value, so the line is not a tag; markdown-it-py ends the
+value there.
 
-The tree is known to be the same for the sources in ``KNOWN``. If the sources of the stock rules are
-others, or cannot be read, the stock parser is used.
+The tree is known to be the same for the stock rules whose digest is in ``KNOWN``. For other rules,
+or if their sources cannot be read, the stock parser is used.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ TREE: Final = "tree"
 
 @cache
 def stock_digest() -> str:
-    """Return the digest of the stock modules' sources, or "" if they cannot be read."""
+    """Return the digest of the sources of the stock rules, or "" if they cannot be read."""
     loader: Any = markdown_it.__loader__
     folder = Path(markdown_it.__file__).parent
     digest = hashlib.sha256()
@@ -75,7 +76,7 @@ def parser_note() -> str:
 
 
 def accelerate(md: MarkdownIt) -> None:
-    """Give ``md`` the fast rules if they were tested with the installed stock rules.
+    """Install the fast rules in ``md`` if they were tested with the installed stock rules.
 
     All plugins must already be added to ``md``.
     """

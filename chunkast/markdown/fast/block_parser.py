@@ -1,4 +1,4 @@
-"""The block parser, which only tries the rules that a line's first character allows."""
+"""Parse blocks, and try only the rules that a line's first character allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for blocks that contain other blocks: lists and quotes.
+"""Parse blocks that contain other blocks: lists and quotes.
 
 Each rule matches the same text as markdown-it's rule of the same name, including its quirks. While
 the blocks inside are parsed, the line table skips the container's marks; afterwards, the table is
@@ -139,7 +139,7 @@ def _item(state: BlockState, match: re.Match[str], line: int, end: int) -> None:
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse a quote: lines after ``>``, and lines that continue their text lazily."""
+    """Parse a quote: lines after ``>``, and lines that continue a paragraph without ``>``."""
     if silent:
         return state.first_character(start) == ">"  # stock rules try any line
     parent, state.parentType = state.parentType, "blockquote"

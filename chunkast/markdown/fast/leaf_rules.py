@@ -1,8 +1,8 @@
-"""Rules for blocks without blocks inside: paragraphs, headings, fences, HTML, tables.
+"""Parse blocks without blocks inside: paragraphs, headings, fences, HTML, tables.
 
-Each rule matches the same text as markdown-it's rule of the same name, including its quirks. No rule
-is tried on a line that is indented as code. Stock rules may try one on any other line, to find what
-interrupts their text.
+Each rule matches the same text as markdown-it's rule of the same name, including its quirks. No
+rule is tried on a line that is indented as code. Stock rules may try a rule on any other line, to
+find whether it interrupts their text.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _fence_end(state: BlockState, start: int, end: int, run: str) -> tuple[int, 
 
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """Parse a thematic break: at least three equal marks, and blanks."""
+    """Parse a thematic break: at least three equal marks, with blanks between."""
     if not _BREAK.match(state.src, state.bMarks[start] + state.tShift[start]):
         return False
     if not silent:
@@ -156,7 +156,7 @@ def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse ``[label]: destination``, with the stock rule unless the definition is simple."""
+    """Parse ``[label]: destination``; use the stock rule unless the definition is simple."""
     at = state.bMarks[start] + state.tShift[start]
     # A definition needs "]:" before the next empty line.
     text_end = state.src.find("\n\n", at, at + _MAX_LOOK_AHEAD)

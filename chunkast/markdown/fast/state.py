@@ -1,4 +1,4 @@
-"""The state of a block parse: the table of lines, measured in bulk, and the tree."""
+"""Keep the state of a block parse: the table of lines, measured in bulk, and the tree."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class BlockState(StateBlock):
         )
 
     def build(self, step: Callable[..., None], *arguments: object) -> None:
-        """Call a method of the tree, after any earlier tokens of plugins are in the tree.
+        """Call a method of the tree after all earlier tokens of plugins are in the tree.
 
         Until then, the call waits in ``tokens``: a plugin may set the lines of its opening token
         only after the blocks inside are parsed.
@@ -131,7 +131,7 @@ class BlockState(StateBlock):
         return self.src[at : at + 1]
 
     def is_interrupted(self, line: int, end: int) -> bool:
-        """Return whether a block that ends a quote or a table begins at ``line``."""
+        """Return whether a block that interrupts a quote or a table begins at ``line``."""
         rules = self.chains.ends_quote.get(self.first_character(line), self.chains.ends_quote[""])
         return any(rule(self, line, end, True) for rule in rules)
 
@@ -153,7 +153,7 @@ Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 class Chains(NamedTuple):
     """The rules of a parser, grouped by purpose.
 
-    ``simple_items`` is true if no rule but known ones may match the text of most list items.
+    ``simple_items`` is true if only known rules can match the text of most list items.
     """
 
     simple_items: bool
