@@ -1,4 +1,4 @@
-"""The analysis of a document: the parse, and the heuristics that run before and after it."""
+"""Analyze a document: parse it, and run heuristics before and after the parse."""
 
 import logging
 
@@ -55,11 +55,11 @@ def structure_of(
     *,
     blanks: bool = False,
 ) -> Structure:
-    """Return the structure of a document, whose type is inferred from the extension of ``name``.
+    """Return the structure of a document; the extension of ``name`` determines its format.
 
-    ``language`` is the language of a source file, or "" for a document that is not code. If
-    ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. An
-    analysis is used as it is. Never raises for a str, except what a user's heuristic raises.
+    ``language`` overrides the format: a programming language, or "" for Markdown. If ``blanks`` is
+    false, blank lines between top-level blocks may be missing from the tree. An analysis is not
+    analyzed again. Never raises for a str, unless a user's heuristic does.
     """
     if isinstance(text, Analysis):
         return Structure(text, config, complete=True)

@@ -10,9 +10,9 @@ __all__ = ("merge_break_points",)
 
 
 def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
-    """Merge lists of break points into one, sorted, with the best-scored point per position.
+    """Merge lists of break points into a sorted list with the best point for each position.
 
-    If scores are equal, the point that comes first in the given lists is kept. Never raises.
+    Of points with equal scores, the first in the given lists is kept. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> merge_break_points([BreakPoint(8, 20.0, "paragraph")], [BreakPoint(8, 90.0, "h2")])

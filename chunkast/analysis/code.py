@@ -1,4 +1,4 @@
-"""The analysis of a source file, with definitions as sections and statements as blocks."""
+"""Analyze a source file, with definitions as sections and statements as blocks."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class _Definition:
 
 
 def read_code(text: str, language: str, config: ChunkConfig) -> Structure:
-    """Return the structure of a source file: its definitions and statements. Never raises.
+    """Return the structure of a source file, with its definitions and statements. Never raises.
 
     If the language is unknown or its grammar is not installed, the structure has one block and no
-    break points. That block is later divided at blank lines and indentation.
+    break points. The block is divided later, at blank lines and indentation.
     """
     known = language_named(language)
     positions = line_starts(text)

@@ -1,4 +1,4 @@
-"""The text right below headings, from which a chunk must not separate them."""
+"""Find the text right below headings, from which no cut may separate them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class HeadedLeaves:
         self._starts = [each.start for each in self._headed]
 
     def at(self, pos: int) -> Headed | None:
-        """Return the leaf that begins at or after ``pos``, if a heading above begins before."""
+        """Return the first leaf at or after ``pos``, if a heading above it begins earlier."""
         slot = bisect_left(self._starts, pos)
         headed = self._headed[slot] if slot < len(self._headed) else None
         return headed if headed and headed.headings[0] < pos else None

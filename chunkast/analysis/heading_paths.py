@@ -1,10 +1,10 @@
-"""The heading path at each position, and the sections of a document and of its spans.
+"""Find the heading path at each position, and the sections of a document and of its spans.
 
 A section consists of runs of its own text and of the sections inside it. Usually its own text is
 one run. A section inside a wrapper, such as a tab, ends with the wrapper; then the section around
-the wrapper goes on, with another run. The footnotes and link definitions at the end of a document are
-another run of its only section of the highest level, or of the document. A page inside the document
-is a section too, and ends all others.
+the wrapper continues, with another run. The footnotes and link definitions at the end of a document
+are another run: of its only section of the highest level, or else of the document. A page inside
+the document is a section too, and ends all others.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _NO_TEXT: Final = _APPENDIX | {"blank", "front-matter"}
 
 
 def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
-    """Return a heading path with the document's title in front and without empty titles.
+    """Return a heading path that begins with the document's title and has no empty titles.
 
-    The title is not added if it is already in the path.
+    The title is not added again if the path already contains it.
     """
     titles = tuple(filter(None, path))
     return (title, *titles) if title and title not in titles else titles
 
 
 class Page(NamedTuple):
-    """A page, which begins with front matter: the document itself (number 0), or a page inside it.
+    """A page: the document itself (number 0), or a part of it that begins with front matter.
 
-    title: the ``title`` in the front matter, or an empty string if there is none.
+    title: the ``title`` in the front matter, or "" if there is none.
     """
 
     number: int
@@ -57,10 +57,10 @@ class Page(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The text from ``start`` up to the next run, which belongs to one section and no deeper one.
+    """A span of a section's own text, from ``start`` up to the next run.
 
     heading: the number of the section's heading, or -1 for text before the first heading.
-    first: the number of the run with which the section begins.
+    first: the number of the section's first run.
     """
 
     start: int
@@ -69,7 +69,7 @@ class Run(NamedTuple):
 
 
 class OpenSections:
-    """The sections that are open at a position, outermost first: level and number of each."""
+    """The level and number of each section that is open at a position, outermost first."""
 
     def __init__(self) -> None:
         self.stack: list[tuple[int, int]] = []
@@ -90,13 +90,13 @@ class OpenSections:
         return ended
 
     def enter(self, number: int) -> None:
-        """Enter a wrapper; ``number`` is that of the next section."""
+        """Enter a wrapper. The next section has this number."""
         self._wrappers.append((self.stack[-1][0] if self.stack else _DOCUMENT, number))
 
     def leave(self) -> list[int]:
-        """Leave the innermost wrapper, and return the numbers of the sections that it ends.
+        """Leave the innermost wrapper, and return the numbers of the sections that end with it.
 
-        These are the sections that began in it and are deeper than the section around it.
+        These are the sections that began in the wrapper and are deeper than the section around it.
         """
         level, first = self._wrappers.pop()
         ended: list[int] = []
@@ -106,10 +106,10 @@ class OpenSections:
 
 
 class Headings:
-    """The headings that open sections, which are looked up by position.
+    """The headings that begin sections, which are looked up by position.
 
-    all: the headings of the analysis. One without a title begins a run, as if it opened a section, but
-        its path is that of the section around.
+    all: the headings of the analysis. A heading without a title also begins a run, but its path is
+    that of the section around it.
     pages: the document, and the pages inside it.
     first_path: the heading path of the text before the first heading.
     runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
@@ -150,7 +150,7 @@ class Headings:
         return self.runs[self.run_at(pos)].heading
 
     def path(self, number: int) -> tuple[str, ...]:
-        """Return the heading path of the section that heading ``number`` opens."""
+        """Return the heading path of the section that heading ``number`` begins."""
         return self.all[number].path if number >= 0 else self.first_path
 
     def sections(self, start: int, end: int) -> list[tuple[int, tuple[str, ...], int]]:
@@ -233,9 +233,9 @@ def _runs_of(
 
 
 class Part(NamedTuple):
-    """A part of a section: ``[start, end)``, and the number of the run that opens it as a section.
+    """A part of a section: a section inside it, or a span of its own text.
 
-    The number is -1 for text of the section's own.
+    ``number`` is the number of the inner section's first run, or -1 for own text.
     """
 
     start: int
@@ -244,15 +244,14 @@ class Part(NamedTuple):
 
 
 class Sections:
-    """The sections of a document, as they are cut; each is numbered as the run that opens it.
+    """The sections of a document, as they are cut. A section has the number of its first run.
 
-    starts: the start of each run, and then the end of the text. A run begins at its start in the
-        document, unless no cut is allowed there.
+    starts: the start of each run, then the end of the text. If no cut is allowed at a run's start
+        in the document, the start is moved.
     roots: the sections that are cut one by one, and never joined.
-    appendices: where the footnotes and link definitions at the end of a document or page begin.
-
-    If the front matter of pages is left out, ``apart`` has their runs, each with the position where
-    the text before it ends.
+    appendices: the starts of the footnotes and link definitions at the end of a document or page.
+    apart: if the front matter of pages is omitted, their runs, each with the end of the text
+        before.
     """
 
     def __init__(self, headings: Headings, starts: Sequence[int], apart: Mapping[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""The headings that open sections, including headings that converters write as bold text."""
+"""Find the headings that begin sections, including bold text that converters write as headings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pseudo_headings(analysis: Analysis) -> Analysis:
     """Return the analysis with its entirely bold paragraphs turned into headings.
 
     Such a heading is one level below the last Markdown heading, or deeper if it is numbered: "2.3"
-    is two levels below.
+    is two levels below it.
     """
     level = 0
     children = list(analysis.blocks.children)
@@ -68,7 +68,7 @@ def pseudo_headings(analysis: Analysis) -> Analysis:
 def numbered_headings(analysis: Analysis) -> Analysis:
     """Return the analysis with the levels of numbered headings derived from their numbers.
 
-    Levels only change if all numbered headings have the same level.
+    Levels change only if all numbered headings have the same level.
     """
     children = list(analysis.blocks.children)
     depths = {
@@ -85,9 +85,9 @@ def numbered_headings(analysis: Analysis) -> Analysis:
 
 
 def with_headings(analysis: Analysis) -> Analysis:
-    """Return the analysis with the headings that open sections, and the wrappers around them.
+    """Return the analysis with the headings that begin sections, and the wrappers around them.
 
-    A heading opens a section at the top level and directly inside a wrapper.
+    A heading begins a section at the top level and directly inside a wrapper.
     """
     reader = _Reader(analysis)
     reader.read_document()

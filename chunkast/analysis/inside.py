@@ -1,4 +1,4 @@
-"""The text inside a leaf: its sentences, and the spans in it that should not be cut.
+"""Read the text inside a leaf: its sentences, and the spans in it that should not be cut.
 
 Nothing here depends on the budget. Spans are nested; the cutter keeps the outermost that fits.
 """
@@ -36,7 +36,7 @@ _TABLES: Final[Mapping[str, Callable[[str, int, int], Tables]]] = {
 
 @dataclass(frozen=True, slots=True)
 class InlineText:
-    """A stretch of prose: the sorted starts of its sentences, and its inline constructs.
+    """A span of prose: the sorted starts of its sentences, and its inline constructs.
 
     ``marks`` are the patterns of lines that begin an item, or a turn of a conversation.
     """
@@ -96,7 +96,7 @@ class Insides:
         return self._read(Prose(self._parsed, leaf))
 
     def several_sentences(self, leaf: Block) -> InlineText | None:
-        """Return the same for a leaf of several sentences, or None for one of a single sentence."""
+        """Return the same as :meth:`text`, or None for a leaf with a single sentence."""
         prose = Prose(self._parsed, leaf)
         several = has_sentences(prose.text, self._language) or has_turns(prose.text)
         return self._read(prose) if several else None
@@ -106,7 +106,7 @@ class Insides:
         return self.text(Block("paragraph", start, end))
 
     def clusters(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the spans of the grapheme clusters in ``[start, end)`` with several characters."""
+        """Return the spans of the grapheme clusters of several characters in ``[start, end)``."""
         return joined_spans(self._analysis.text, start, end)
 
     def _read(self, prose: Prose) -> InlineText:

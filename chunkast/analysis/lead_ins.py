@@ -1,4 +1,4 @@
-"""Lead-ins: text that introduces what follows, and stays with it."""
+"""Find lead-ins: text that introduces the next block and stays with it."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _NEVER_LED_IN = frozenset({"html", "jsx", "directive", "contents", "tool-call", 
 
 
 class Neighbours(NamedTuple):
-    """Two neighbouring leaves.
+    """Two adjacent leaves.
 
     text: the document.
     leaf, row: the first leaf and its row in the table of constructs.
     next_leaf, next_row: the second leaf and its row.
-    direct, next_direct: no item, quote or note is around the leaf, so that a heading in its place
-        would open a section.
-    opens: the first leaf is the line that opens the container or tag around the second.
-    clings: the second leaf stays with the first.
-    ended: a container ended between them.
-    introducible: a block that a lead-in may introduce begins at the second leaf.
-    child: a list begins at the second leaf, and the item around the list at a leaf before.
+    direct, next_direct: whether a heading in place of the leaf would begin a section, because the
+        leaf is not inside an item, quote or note.
+    opens: whether the first leaf is the line that opens the container or tag around the second.
+    clings: whether the second leaf stays with the first.
+    ended: whether a container ends between them.
+    introducible: whether a block that a lead-in may introduce begins at the second leaf.
+    child: whether a list begins at the second leaf, inside an item that began earlier.
     """
 
     text: str
@@ -67,10 +67,10 @@ class Neighbours(NamedTuple):
 class LeadIn(NamedTuple):
     """A kind of lead-in.
 
-    applies: returns whether the first of two leaves is such a lead-in to the second.
-    weight: the share of the score of a lead-in that the break point between the two has. If zero, it
-        keeps the score of the block that begins there, and only cutting treats the two as a lead-in
-        and its text.
+    applies: returns whether the first of two leaves is a lead-in of this kind to the second.
+    weight: the score of the break point between the two, as a share of the score "lead-in". If
+        zero, the break point keeps its score, and only cutting treats the two as a lead-in and its
+        text.
     """
 
     applies: Callable[[Neighbours], bool]
@@ -80,8 +80,8 @@ class LeadIn(NamedTuple):
 def _introduces(pair: Neighbours) -> bool:
     """Return whether the first leaf introduces the second with its last line.
 
-    The line ends with a colon, or has several words and no full stop. Without a colon, the last line
-    of a list or another container introduces nothing.
+    The line ends with a colon, or has several words and no full stop. Without a colon, the last
+    line of a list or another container introduces nothing.
     """
     if not (pair.introducible and pair.row.leads):
         return False

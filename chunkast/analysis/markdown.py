@@ -1,4 +1,4 @@
-"""The analysis of Markdown text, from masking to headings.
+"""Analyze Markdown text, from masking to headings.
 
 Before the parse, text may be masked: characters are replaced one for one and line endings are kept,
 so that no position changes. The parser reads the masked text; chunks are cut from the original. If
@@ -34,8 +34,8 @@ def read_markdown(
 ) -> Structure:
     """Return the structure of Markdown text.
 
-    If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Only
-    a user's heuristic can raise an exception, or cause a ``HeuristicError``.
+    If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Never
+    raises, unless a user's heuristic raises an exception or returns an invalid value.
     """
     calls, regions, notes = find_tool_calls(text, config)
     source, masks = mask_calls(text, regions)

@@ -1,7 +1,8 @@
-"""The openers of blocks: the text at their beginnings without which a part of them misleads.
+"""Find the openers of blocks: the text at the beginning of a block that its later parts need.
 
-A part of a warning needs its title, a part of a list the sentence that introduces it, and an item of
-a sublist its parent. An opener is taken from the source, without the prefixes of lines.
+A part of a warning needs the warning's title, a part of a list the sentence that introduces the
+list, and an item of a sublist its parent item. Openers are copied from the source, without the
+prefixes of lines.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ _Reader: TypeAlias = Callable[["Openers", Sequence[Block], int], Iterator[_Said]
 
 
 class Openers:
-    """Finds the openers of the blocks of one document; ``starts`` has those of the outer blocks."""
+    """Finds the openers of the blocks of one document."""
 
     def __init__(
         self, analysis: Analysis, headings: Headings, starts: Sequence[int], insides: _Insides

@@ -1,4 +1,4 @@
-"""Page marks, running heads and feet, and blocks that span pages in converted documents.
+"""Handle page marks, running heads and feet, and blocks that span pages in converted documents.
 
 Before the parse, page marks are masked with blanks, so that a list continues across them. After the
 parse, each mark becomes a leaf that stays with the text it belongs to. Lines that are repeated at

@@ -1,6 +1,6 @@
-"""The values that a document's heuristics receive, and checks of the patches that they return.
+"""The context of a document's heuristics, and checks of the patches that they return.
 
-A position inside a grapheme cluster is valid, but no cut ever falls there.
+A position inside a grapheme cluster is valid, but no cut is made there.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ _ADDED: Final[Mapping[str, tuple[type, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentContext:
-    """The configuration, tool calls and extensions of the document that a heuristic works on.
+    """The context of a heuristic's draft.
 
-    ``tool_calls`` are the calls to the configured tools in the original text, in order.
-    ``extensions`` are the Markdown extensions that are enabled for this document.
+    config: the configuration.
+    tool_calls: the calls to the configured tools in the original text, in order.
+    extensions: the Markdown extensions that are enabled for this document.
     """
 
     config: ChunkConfig
@@ -150,9 +151,9 @@ _RULES: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def in_order(analysis: Analysis) -> Analysis:
-    """Return ``analysis`` with its fields sorted, since heuristics may have added to them.
+    """Return ``analysis`` with its fields sorted, because heuristics may have added to them.
 
-    Points inside a grapheme cluster are left out, and spans are extended to whole clusters.
+    Points inside a grapheme cluster are removed, and spans are extended to whole clusters.
     """
     clusters = SpanSet(joined_spans(analysis.text, 0, len(analysis.text)))
 

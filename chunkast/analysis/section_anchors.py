@@ -1,4 +1,4 @@
-"""The anchors of sections, for links such as ``guide.md#install``."""
+"""Find the anchors of sections, for links such as ``guide.md#install``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ("anchors_by_run", "anchors_of", "section_starts")
 
 
 def anchors_by_run(headings: Headings) -> list[str]:
-    """Return the anchor of the section to which each run belongs; empty if it has none."""
+    """Return the anchor of each run's section, or "" for a section without an anchor."""
     anchors = anchors_of(headings)
     numbers = (headings.runs[first].heading for first in section_starts(headings))
     return [anchors[number][0] if number >= 0 else "" for number in numbers]
 
 
 def section_starts(headings: Headings) -> Iterator[int]:
-    """Yield the number of the run with which the section of each run begins.
+    """Yield, for each run, the number of the first run of its section.
 
     A run without a title belongs to the section around it, or to the document.
     """
@@ -36,8 +36,8 @@ def section_starts(headings: Headings) -> Iterator[int]:
 def anchors_of(headings: Headings) -> list[tuple[str, ...]]:
     """Return the anchors of each heading: its id, other ids in the text, and its slug.
 
-    An id that is the first anchor of another heading is left out, unless it is in the attributes. A
-    heading without a title has an empty anchor.
+    An id that is the first anchor of another heading is omitted, unless it is in the attributes.
+    The anchor of a heading without a title is "".
     """
     titled = [number for number, heading in enumerate(headings.all) if heading.title]
     named = [headings.all[number] for number in titled]

@@ -1,6 +1,6 @@
 """The structure of a document: its leaves, sections and possible cuts.
 
-Possible cuts and the insides of leaves are found when they are asked for.
+Possible cuts and the insides of leaves are computed on first use.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _REMEMBERED: Final = 2
 class Structure:
     """The structure of one document.
 
-    ``analysis`` has the blocks and headings. If ``complete`` is set, it also has all break points and
-    regions. Otherwise those of blocks are found on first use, and :meth:`completed` adds them.
+    ``analysis`` has the blocks and headings and, if ``complete`` is true, all break points and
+    regions. Otherwise, those of blocks are computed on first use, and :meth:`completed` adds them.
     """
 
     def __init__(self, analysis: Analysis, config: ChunkConfig, *, complete: bool) -> None:
@@ -75,7 +75,7 @@ class Structure:
         return page.front_matter if data is None else data
 
     def noted(self, notes: Sequence[str]) -> Structure:
-        """Return the structure with notes added; all notes are logged."""
+        """Return the structure with notes added, and log all notes."""
         structure = self
         if notes:
             analysis = replace(self.analysis, notes=(*self.analysis.notes, *notes))
@@ -107,7 +107,7 @@ class Structure:
 
     @cached_property
     def points(self) -> Sequence[Point]:
-        """The points where a cut may fall, sorted: those of a complete analysis, or of all leaves."""
+        """The sorted points where a cut may be made, of a complete analysis or of all leaves."""
         own, points = self._walk.points, list(self._walk.points)
         lead_in = self._config.score_table["lead-in"]
         for number in self._walk.first_children:
@@ -129,7 +129,7 @@ class Structure:
 
     @cached_property
     def regions(self) -> Sequence[ProtectedRegion]:
-        """The protected regions, sorted by start, the longest first."""
+        """The protected regions, sorted by start and, at the same start, the longest first."""
         known = self.analysis.regions
         if self.complete:
             return known
@@ -158,8 +158,8 @@ class Structure:
     def headings_above(self, pos: int, least: int = 0) -> int:
         """Return the start of the headings right before ``pos``, or ``pos`` if there are none.
 
-        A bold line counts as a heading, and the labels before a heading belong to it. Headings before
-        ``least`` are not looked for.
+        A bold line counts as a heading, and the labels before a heading belong to it. Headings
+        before ``least`` are ignored.
         """
         first = pos
         for number in range(bisect_left(self.leaf_starts, pos) - 1, -1, -1):
@@ -172,7 +172,7 @@ class Structure:
         return first
 
     def is_nested(self, pos: int) -> bool:
-        """Return whether no block of the top level begins at ``pos``, nor the end of the text."""
+        """Return whether ``pos`` is inside a top-level block, and not at its edges."""
         number = bisect_left(self._starts, pos)
         following = self._starts[number] if number < len(self._starts) else len(self.text)
         return following > pos
@@ -211,7 +211,7 @@ class Structure:
         return tuple(kinds)
 
     def has_text(self, start: int, end: int) -> bool:
-        """Return whether ``[start, end)`` has more than headings and front matter."""
+        """Return whether ``[start, end)`` has text other than headings and front matter."""
         for number in range(max(bisect_right(self.leaf_starts, start) - 1, 0), len(self.leaves)):
             leaf = self.leaves[number]
             if leaf.start >= end:
@@ -237,7 +237,7 @@ class Structure:
         return Openers(self.analysis, self.headings, self._starts, lambda: self.insides)
 
     def outliner(self, least: int) -> Outliner:
-        """Return a reader of code, which ignores items inside one of at most ``least`` bytes."""
+        """Return a reader of code that ignores items inside items of up to ``least`` characters."""
         return Outliner(least)
 
     def definitions(self, leaf: Block, outliner: Outliner) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Break points inside code, found by its syntax, or by its indentation without a grammar."""
+"""Find break points inside code by its syntax or, without a grammar, by its indentation."""
 
 from __future__ import annotations
 
@@ -42,10 +42,9 @@ def scored(
 ) -> list[Point]:
     """Return the points before ``items``; the ``lines`` of code begin at ``positions``.
 
-    The depth of a point is the number of items around it.
-    A definition or import has the score of its kind at any depth. The deeper a statement is nested,
-    the lower its score, but it is always higher than that of a plain line. The point between a
-    header and its body has the score of a lead-in.
+    The depth of a point is the number of items around it. A definition or import has the score of
+    its kind at any depth. A deeper statement has a lower score, but always a higher one than a
+    plain line. The point between a header and its body has the score of a lead-in.
     """
     points: list[Point] = []
     for item in items:
@@ -95,7 +94,7 @@ def code_points(
 
 
 def margin_of(text: str, leaf: Block) -> Margin:
-    """Return the margin of a leaf; of one that is not fenced, it ends with the quote marks."""
+    """Return the margin of a leaf. Without a fence, the margin ends with the quote marks."""
     # The prefix before the fence also precedes its code: quote marks, or as many blanks as an
     # item's marker has characters.
     if CONSTRUCTS[leaf.kind].fenced:

@@ -1,7 +1,7 @@
-"""Tool calls and their results in a document.
+"""Find and mask the tool calls in a document, and their results.
 
-Each is one protected block, whatever Markdown it contains, and a result is protected together with
-the calls right before it.
+Each call and each result is one protected block, whatever Markdown it contains. A result is also
+protected together with the calls right before it.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _LISTED: Final = ("name", "arguments", "start_index", "end_index")
 def find_tool_calls(
     text: str, config: ChunkConfig
 ) -> tuple[tuple[ToolCall, ...], list[ProtectedRegion], tuple[str, ...]]:
-    """Return the calls to the configured tools, the regions, and notes on any problems in calls.
+    """Return the calls to the configured tools, protected regions, and notes on problems in calls.
 
-    There are regions of the calls, of their results, and of each result with its calls. They are
-    sorted by start, the longest first.
+    The regions are those of calls, of results, and of each result with its calls. They are sorted
+    by start; of those with the same start, the longest comes first.
     """
     if not config.tools:
         return (), [], ()
@@ -71,9 +71,9 @@ def find_tool_calls(
 def mask_calls(
     text: str, regions: Sequence[ProtectedRegion]
 ) -> tuple[str, Sequence[ProtectedRegion]]:
-    """Return ``text`` with an HTML comment of the same length for each call and result, and masks.
+    """Replace each call and result with an HTML comment of the same length; return text and masks.
 
-    The masks are the spans of the text that changed; none is inside another.
+    The masks are the spans that were replaced. No mask is inside another.
     """
     masks: list[ProtectedRegion] = []
     starts = line_starts(text) if regions else ()
@@ -110,7 +110,7 @@ def _masked(text: str, mask: ProtectedRegion) -> tuple[int, int, str]:
 
 
 def with_blocks(analysis: Analysis, masks: Sequence[ProtectedRegion]) -> Analysis:
-    """Return the analysis of a masked text with blocks for calls, results and what results contain.
+    """Return the analysis of a masked text with blocks for calls, results and the text of results.
 
     The blocks inside results are read in the original text.
     """

@@ -1,4 +1,4 @@
-"""One walk over a block tree, which finds the break points and the protected regions.
+"""Find the break points and protected regions in one walk over a block tree.
 
 A chunk may begin at each leaf. The point before a leaf has the highest score of any block that
 begins there or ends right before it. Inside a container, the score is at most that of the point
@@ -36,10 +36,10 @@ _HEADING_KINDS: Final = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 class Point(NamedTuple):
-    """A position at which a cut may fall.
+    """A position at which a cut may be made.
 
-    score, kind: those of the break point.
-    depth: the number of containers that a cut divides; ``INSIDE`` in a leaf.
+    score, kind: the score and the kind of the break point.
+    depth: the number of containers that a cut divides, or ``INSIDE`` for a cut in a leaf.
     leaf: the leaf that begins at the position, or None.
     """
 
@@ -54,8 +54,9 @@ class BlockWalk:
     """Visits blocks in document order, and lists the point before each leaf that has text.
 
     points: the points; the first has the score 0 and no kind.
-    regions: the spans of protected blocks, sorted by start, the longest first.
-    first_children: the numbers of the leaves that stay with the leaf before, but whose points keep
+    regions: the spans of protected blocks, sorted by start; of those with the same start, the
+        longest first.
+    first_children: the numbers of leaves that stay with the previous leaf, but whose points keep
         their own scores, such as the first child of a list item.
     """
 
@@ -88,11 +89,11 @@ class BlockWalk:
         self._direct = True
 
     def visit_all(self, blocks: Sequence[Block]) -> None:
-        """Visit the neighbouring top-level ``blocks``."""
+        """Visit the adjacent top-level ``blocks``."""
         self._children(blocks, 0, math.inf, 0)
 
     def attach(self, pattern: re.Pattern[str]) -> None:
-        """Keep each leaf that matches ``pattern`` with the leaf before, as after a lead-in."""
+        """Keep each leaf that matches ``pattern`` with the previous leaf, as after a lead-in."""
         for number, point in enumerate(self.points):
             if pattern.match(self._text, point.pos):
                 score = min(point.score, self._table["lead-in"])
@@ -285,7 +286,7 @@ def _score_kind(block: Block, row: Construct) -> str:
 
 
 def line_end(text: str, end: int) -> int:
-    """Return ``end``, or the start of the line ending if one ends there."""
+    """Return ``end``, or if a line ending ends there, the start of the line ending."""
     if text.endswith("\n", 0, end):
         end -= 1
     if text.endswith("\r", 0, end):
