@@ -1,4 +1,4 @@
-"""Source code: its languages, and outlines by tree-sitter (the ``code`` extra) or indentation."""
+"""Outline source code with tree-sitter (the ``code`` extra) or by its indentation."""
 
 from chunkast.code.definitions import Item, Outliner
 from chunkast.code.grammars import versions

@@ -1,9 +1,9 @@
-"""Outlines source code: finds the lines at which definitions and statements begin.
+"""Outline source code: find the lines at which definitions and statements begin.
 
 The grammar parses windows of a few kilobytes (see ``grammars``). The complete items of a window are
-kept, and the next window begins after them. A statement larger than a window is read from the
-inside: its first lines and their closing brackets are put around every window of its body. So the
-time is linear in the length of the code, and an error only affects nearby items.
+kept, and the next window begins after them. The body of a statement larger than a window is parsed
+in windows too: the statement's first lines and their closing brackets are added around each. So the
+time is linear in the length of the code, and an error affects only nearby items.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Item:
     kind: the kind of item: "class", "function", "type", "import" or "statement".
     first: true if the item is the first one inside the item that contains it.
     named: the line number of a definition's title, and the title's start and end in the line. The
-        title ends with the definition's name.
+        title ends with the definition's name, such as "class Hut".
     """
 
     line: int
@@ -106,10 +106,10 @@ class _Exhausted(Exception):  # noqa: N818 - caught here
 
 
 class Outliner:
-    """Makes an outline of the code in one document; stops after too many syntax errors."""
+    """Outlines the code in one document, and stops after too many syntax errors."""
 
     def __init__(self, least: int = 0) -> None:
-        """Make an outliner that ignores items inside an item of at most ``least`` characters."""
+        """Create an outliner that ignores items inside an item of at most ``least`` characters."""
         self.least = least
         self._read = 0
         self._broken = 0

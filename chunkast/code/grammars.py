@@ -1,9 +1,9 @@
-"""The installed tree-sitter grammars, and parsing of short texts within limits.
+"""Parse short texts with the installed tree-sitter grammars, within limits.
 
 tree-sitter recovers from any error, but not in linear time: a few kilobytes of malicious text may
-take seconds and a lot of memory. So it is only given short texts, and is stopped when it does much
-more work than real code requires. The limit counts operations, not time, so that the same text has
-the same tree everywhere.
+take seconds and much memory. So only short texts are parsed, and parsing stops after much more work
+than real code requires. The limit counts operations, not time, so that the same text has the same
+tree everywhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Outlines code without a grammar by its indentation, blank lines and, for diffs, headers."""
+"""Outline code without a grammar, by its indentation, blank lines and the headers of diffs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _COMPLETE: Final = (",", ";")
 
 
 def indented_items(lines: Sequence[str], info: str) -> Iterator[Item]:
-    """Yield the lines (without line ends) before which code may be cut.
+    """Yield the items in ``lines`` (without line ends), before which code may be cut.
 
-    An item is a line with the deeper lines below it. It is at an even depth if it follows a blank
-    line, and one deeper otherwise, so that code is divided at blank lines first. A diff is divided
-    at its files, its hunks, and then like other code, without the first column. Lines that only
-    close are no items. ``info`` is the fence's info string, which begins with the language.
+    An item is a line with the more deeply indented lines below it. It has an even depth if it
+    follows a blank line, and the next odd depth otherwise, so that code is divided at blank lines
+    first. A diff is divided at its files, its hunks, and then like other code, without the first
+    column. Lines with only closing brackets are not items. ``info`` is the fence's info string,
+    which begins with the language.
     """
     heads: Mapping[int, int] = {}
     if _DIFF.match(info):

@@ -1,4 +1,4 @@
-"""Cut an analysed document into chunks; ``run`` is the entry point."""
+"""Cut an analyzed document into chunks; ``run`` is the entry point."""
 
 from chunkast.cutting.run import chunks_of
 

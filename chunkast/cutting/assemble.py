@@ -35,7 +35,7 @@ def assemble(
 ) -> Iterator[Chunk]:
     """Yield a chunk for each piece that has text.
 
-    ``parts`` counts the chunks at each location, and is updated.
+    ``parts`` counts the chunks under each heading path, and is updated.
     """
     source_map = SourceMap(structure.text)
     headings, analysis = structure.headings, structure.analysis

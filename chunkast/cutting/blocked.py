@@ -1,4 +1,4 @@
-"""The places inside a leaf where no cut may fall, given the budget, and where sentences begin."""
+"""Find the spans of a leaf that must not be cut, given the budget, and the starts of sentences."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def blocked_in(
 ) -> Blocked:
     """Return the blocked spans and sentences of a leaf and of the text after it, up to ``end``.
 
-    ``protected`` has the regions around the leaf that fit the budget. Spans in the leaf have to fit
-    together with the headings ``above``.
+    ``protected`` are the regions around the leaf that fit the budget. A span is blocked only if it
+    fits the budget together with the headings ``above``.
     """
     inside = structure.insides.of(leaf, end)
     clusters = SpanSet(inside.clusters)

@@ -1,4 +1,4 @@
-"""The context that ``embed_text`` puts around a chunk: its heading path, openers and frame."""
+"""Compute the context that ``embed_text`` adds to a chunk: its heading path, openers and frame."""
 
 from __future__ import annotations
 
@@ -68,12 +68,13 @@ class _Parts(NamedTuple):
 
 
 class Context:
-    """The heading path or title before a chunk, the openers of open blocks, and its frame.
+    """The heading path or title before a chunk, the openers of the blocks around it, and its frame.
 
     The title in a page's front matter is the root of its paths. Context takes up at most half the
-    budget. A part that alone takes up more is left out. To make it shorter, front matter values are
-    removed first, then openers from the outermost inwards, headings likewise, the root, the innermost
-    opener, and the innermost heading last. ``count(text)`` returns the token count of a text.
+    budget. A part that alone exceeds this is omitted. To shorten context, front matter values are
+    removed first, then openers from the outermost inwards, headings from the outermost inwards, the
+    root, the innermost opener, and the innermost heading last. ``count(text)`` returns the token
+    count of a text.
     """
 
     def __init__(
@@ -181,8 +182,8 @@ class Context:
     def before(self, start: int, own: int) -> Iterator[str]:
         """Yield the possible contexts before a chunk, from longest to shortest.
 
-        The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
-        start of that text is not repeated in the context.
+        The chunk begins at ``start``, and its text after the overlap at ``own``. The context does
+        not repeat a heading at the start of that text.
         """
         parts = self._parts(start, own)
         yield self._longest[parts]

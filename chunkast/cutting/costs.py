@@ -1,4 +1,4 @@
-"""Token counts of chunks: what a chunk costs, and how much room it has."""
+"""Count the tokens of chunks, and the tokens that their context leaves free."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ JOINED: Final = 8
 class Costs:
     """Counts the tokens of a document's chunks.
 
-    A chunk for ``text[start:end]`` is trimmed if the configuration says so. Counts are exact, unless
-    ``estimated`` is true. Opaque data that is kept whole costs what its placeholder costs.
+    A chunk for ``text[start:end]`` is trimmed if the option ``trim`` is set. Counts are exact,
+    unless ``estimated`` is true. Opaque data that is kept whole counts as its placeholder.
 
-    budget: the maximum number of tokens in a chunk, context and overlap included.
+    budget: the maximum number of tokens in a chunk, including context and overlap.
     text: the document.
-    dropped: the length of the front matter if it is left out of all chunks, or 0.
-    apart: the spans of the front matter of pages inside the document, if it is left out.
-    resumed: for each page, the end of its front matter if it is left out, or 0.
-    kept: the spans of opaque data above the budget that is kept whole, sorted.
-    kept_edges: the edges of these spans, sorted.
+    dropped: the length of the front matter if all chunks omit it, else 0.
+    apart: the spans of the front matter of pages inside the document, if chunks omit it.
+    resumed: for each page, the end of its front matter if chunks omit it, else 0.
+    kept: the sorted spans of opaque data above the budget that is kept whole.
+    kept_edges: the sorted edges of these spans.
     replaced: these spans with their placeholders, and the replacements of heuristics.
     """
 
@@ -118,9 +118,9 @@ class Costs:
         return not far and self.count(self._shown.text_of(*span) or "") <= room
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
-        """Return the least and the most that :meth:`size` may return for a chunk, without counting.
+        """Return a lower and an upper bound of :meth:`size` for a chunk, without counting.
 
-        If more than a few tokens of white space are trimmed, the least may be too high.
+        If more than a few tokens of white space are trimmed, the lower bound may be too high.
         """
         if self.replaced.any:
             return 0, math.inf
@@ -172,9 +172,9 @@ class Costs:
     def tokens_before(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the number of tokens before each of the sorted ``positions``.
 
-        The differences are exact if ``positions`` are the starts of blocks. Elsewhere they are sums
-        of separate counts, which may be far too high: they only serve to compare spans. The size of
-        a span never depends on text outside it.
+        Differences between starts of blocks are exact. Other differences are sums of separate
+        counts, which may be far too high: use them only to compare spans. The size of a span never
+        depends on text outside it.
         """
         before = self._tokens_before(positions)
         if not self.kept:
@@ -198,16 +198,16 @@ class Costs:
         return list(accumulate(sizes, initial=0))
 
     def may_fit(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
-        """Return whether each span may fit into ``room`` tokens as a chunk, without counting.
+        """Return, without counting, which spans may fit into ``room`` tokens as a chunk.
 
-        The spans are those between each of the sorted ``positions`` and the one ``step`` after it.
+        Span ``i`` is from ``positions[i]`` to ``positions[i + step]``. The positions are sorted.
         """
         if self.replaced.any:
             return [True] * max(len(positions) - step, 0)
         return self._index.may_be_within(positions, step, room)
 
     def count_after(self, before: str, start: int, end: int, tokens: int) -> int:
-        """Return the token count of ``before + text[start:end]``, whose text has ``tokens``."""
+        """Return the token count of ``before + text[start:end]``; the span alone has ``tokens``."""
         if before.endswith("\n") and self._index.adds_up_after_line_end(start):
             return self.count(before) + tokens
         return self._index.count_after(before, start, end)
@@ -221,7 +221,7 @@ class Costs:
         return self._index.is_near(*self.span(start, end))
 
     def release(self, pos: int) -> None:
-        """Free memory used for the text before ``pos``; counting there may take longer."""
+        """Free memory for the text before ``pos``, which may make counting there slower."""
         self._index.release(pos)
 
 

@@ -43,9 +43,10 @@ class Divider:
     ) -> Sequence[Point]:
         """Return the cuts that keep the first part of a unit with the text that introduces it.
 
-        The text ``[group, unit.pos)`` and the unit, which ends at ``end``, do not fit together. A unit
-        without ``cuts`` is cut after its first sentence. If that is not enough, the text before it is
-        cut before its last sentence. If that does not help either, ``cuts`` are returned.
+        The text ``[group, unit.pos)`` and the unit, which ends at ``end``, do not fit together. A
+        unit without ``cuts`` is cut after its first sentence. If that is not enough, the text
+        before it is cut before its last sentence. If that does not help either, ``cuts`` are
+        returned.
         """
         costs = self._costs
         parts = cuts or self._sentences(unit.leaf, protected, unit.pos, end)[:1]
@@ -89,10 +90,11 @@ class Divider:
         return [Point(pos, score, "sentence") for pos in cuts if start < pos < end]
 
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
-        """Return the cuts inside the unit ``[start, end)``, sorted.
+        """Return the sorted cuts inside the unit ``[start, end)``.
 
-        Its first part fits together with the headings ``above``. White space, and lines with only a
-        container's markers, may follow the unit's leaf or the protected region that the leaf opens.
+        The unit's first part fits together with the headings ``above``. White space, and lines with
+        only a container's markers, may follow the unit's leaf, or the protected region that begins
+        with the leaf.
         """
         leaf = self._structure.leaf_around(start) or Block("blank", start, end)
         costs = self._costs

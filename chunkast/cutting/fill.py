@@ -1,4 +1,4 @@
-"""The scored search of ``packing="fill"``, which finds one cut after another."""
+"""Find one cut after another by score, for ``packing="fill"``."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ class Filling:
     def best_end(self, first: int, room: int, limit: int) -> int:
         """Return the end of the piece that begins with unit ``first`` and has at least one unit.
 
-        ``limit`` is what :meth:`limit` returns for the piece. These points are tried in order: the
+        ``limit`` is the result of :meth:`limit` for the piece. The first of these is returned: the
         best point in the window, or in a window further back; any point before the limit; a point
-        that fits without context and overlap; a point that separates units that belong together;
-        the next point.
+        that fits without context and overlap; a point between units that belong together; the next
+        point.
         """
         score = self.score
         nearest = [h for h in range(limit, first, -1) if score[h] > 0]
@@ -92,9 +92,9 @@ class Filling:
         return self.beside_headings(first, usable.stop)
 
     def beside_headings(self, first: int, stop: int) -> int:
-        """Return the end of a piece that begins with headings, before ``stop`` or not far after.
+        """Return the end of a piece that begins with headings, before or shortly after ``stop``.
 
-        Of several headings above a text, the outermost are cut off.
+        If the headings above a text do not all fit, the outermost are cut off.
         """
         pos, near = self.pos, range(first + 1, min(stop, self.last) + 1)
         below = next((h for h in near if self.score[h] > -math.inf), None)
@@ -104,7 +104,7 @@ class Filling:
         return next(fitting, first + 1)
 
     def limit(self, first: int, room: int) -> int:
-        """Return the last end at which a piece from ``first`` fits, or an estimate beyond that."""
+        """Return the last end at which a piece from ``first`` fits, or a higher estimate of it."""
         before = self.tokens_before
         end = max(bisect_right(before, before[first] + room, first) - 1, first)
         while end < self.last and self.fits(first, end + 1, room):

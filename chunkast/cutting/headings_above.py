@@ -1,4 +1,4 @@
-"""The headings that stay with the text below them, given the budget."""
+"""Find the headings that stay with the text below them, given the budget."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Above(NamedTuple):
     word_end: int
 
     def start(self, pos: int) -> int:
-        """Return the start of the text that has to fit together with a part that begins at ``pos``."""
+        """Return the start of the text that must be in one chunk with the part at ``pos``."""
         return min(self.first, pos) if pos < self.word_end else pos
 
 
@@ -30,8 +30,8 @@ NOTHING_ABOVE: Final = Above(0, -1)
 class HeadingsAbove:
     """The headings right above each block.
 
-    No chunk ends with a heading if one word of the text below fits beside it. If the headings do not
-    all fit beside that word, the outermost are cut off.
+    No chunk ends with a heading if one word of the text below fits beside it. If the headings do
+    not all fit beside that word, the outermost are cut off.
     """
 
     def __init__(self, costs: Costs, structure: Structure) -> None:
@@ -49,8 +49,8 @@ class HeadingsAbove:
     def fits(self, start: int, end: int) -> bool:
         """Return whether a region fits the budget with the headings right above it.
 
-        A region that ends with a heading also has to fit together with the first word below, or with
-        all of a region that begins there and fits below that heading.
+        A region that ends with a heading must also fit together with the first word below the
+        heading. If a region begins there and fits below the heading, all of it must fit.
         """
         first = start
         if (headed := self._structure.headed.at(start)) and headed.start < end:

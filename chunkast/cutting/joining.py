@@ -1,7 +1,7 @@
-"""Join neighbouring pieces bottom-up, so that an edit only moves nearby cuts.
+"""Join adjacent pieces bottom-up, so that an edit only moves nearby cuts.
 
-If each cut were searched for from the previous cut, every earlier edit could move it. Instead, the
-boundaries between neighbours are removed one by one, worst first, if the union fits.
+If each cut depended on the previous cut, every earlier edit could move it. Instead, the boundaries
+between adjacent pieces are removed one by one, worst first, if the joined piece fits.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def joined(
     edges: Edges,
     joins: Joins,
 ) -> list[int]:
-    """Join neighbouring pieces where ``joins`` allows it, and return the remaining ``bounds``.
+    """Join adjacent pieces where ``joins`` allows it, and return the remaining ``bounds``.
 
     ``bounds`` are positions in ascending order: the start of each piece, then the end of the last
-    piece. ``edges`` returns the points at some of them. Each boundary is tried once. Boundaries below
-    headings come first, then others between text that belongs together, then boundaries deeper
-    inside containers. Ties are broken by the lower score, the smaller neighbour, a hash of the text,
-    the smaller union and the position.
+    piece. ``edges`` returns the points at some of them. Each boundary is tried once. Boundaries
+    below headings come first, then others between text that belongs together, then boundaries
+    deeper inside containers. Ties are broken by the lower score, the smaller neighbour, a hash of
+    the text, the smaller union and the position.
     """
     last = len(bounds) - 1
     # Neighbours that are too large together stay so as they grow.

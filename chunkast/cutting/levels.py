@@ -1,4 +1,4 @@
-"""The levels at which a block over budget is divided, from coarse to fine, for each shape.
+"""List the levels at which a block over budget is divided, from coarse to fine, for each shape.
 
 A level maps a span ``[start, end)`` of the block to the break points inside it.
 """
@@ -43,10 +43,12 @@ _SYNTAX_DEPTH: Final = 24
 class Body:
     """A block over budget, and the data that its levels use.
 
-    No cut falls inside the ``blocked`` spans. ``sentences`` has the sorted starts of sentences, and
-    ``syntax`` is sorted by position. ``opened`` is the position after a fence's opening line, where
-    only the levels for words and graphemes may cut. The block's first word stays with the headings
-    ``above``.
+    blocked: the spans that must not be cut.
+    sentences: the sorted starts of sentences.
+    syntax: the points before definitions and statements, sorted by position.
+    opened: the position after a fence's opening line, where only the levels for words and graphemes
+        may cut.
+    above: the headings that stay with the block's first word.
     """
 
     structure: Structure
@@ -66,7 +68,7 @@ class Body:
         return self.structure.parsed
 
     def is_free(self, pos: int) -> bool:
-        """Return whether a cut may fall at ``pos``."""
+        """Return whether a cut is allowed at ``pos``."""
         return pos >= self.above.word_end and self.blocked.end(pos) == pos
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> Point:
@@ -98,8 +100,9 @@ class Body:
     def lines(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each line that is not blank.
 
-        A line after a blank line scores higher than other lines, and the highest if it is indented
-        the least. The first and last lines of a fence or formula stay with the lines between them.
+        A line after a blank line has a higher score than other lines, and the least indented such
+        lines have the highest. The first and last lines of a fence or formula stay with the lines
+        between them.
         """
         text, starts = self.text, line_starts(self.text, start, end)
         margin = self.structure.margin(self.leaf)

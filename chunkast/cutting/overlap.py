@@ -1,4 +1,4 @@
-"""Overlap: the end of a chunk, repeated in the next chunk if both are in the same section."""
+"""Find overlaps: the end of a chunk, repeated in the next chunk if both are in the same section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded text of chunks in which some spans are replaced."""
+"""Compute the embedded text of chunks in which spans are replaced."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Replaced:
         self.any = bool(self._spans)
 
     def inside(self, start: int, end: int) -> tuple[int, int]:
-        """Return the number of the first replacement in a span, and of the first one after it.
+        """Return the numbers of the first replacement in a span and of the first one after it.
 
         White space at the edges of a replacement may be outside the span.
         """

@@ -1,4 +1,4 @@
-"""The steps from the structure of a document to its chunks."""
+"""Turn the structure of a document into its chunks."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def chunks_of(
 ) -> Iterator[Chunk]:
     """Return an iterator over the chunks of a document, in order.
 
-    All pieces have been cut when this function returns. ``parts`` counts the chunks at each location
-    across documents.
+    All pieces have been cut when this function returns. ``parts`` counts the chunks under each
+    heading path across documents.
     """
     costs = Costs(structure, config, counter)
     divider = Divider(structure, costs, config)

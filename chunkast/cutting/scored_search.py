@@ -1,4 +1,4 @@
-"""The scored search for a cut: a good earlier position beats a poor position at the limit."""
+"""Search for a cut by score: a good earlier position beats a poor position at the limit."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def ranked_cuts(
 ) -> list[tuple[float, int]]:
     """Return ``(value, place)`` for each cut in the window, highest value first.
 
-    Each of the ``cuts`` is ``(place, distance, score)``. If values are equal, the lowest place
-    comes first.
+    ``cuts`` are triples ``(place, distance, score)``. Of equal values, the lowest place comes
+    first.
     """
     values = (
         (-cut_value(score, distance, window, decay), place)

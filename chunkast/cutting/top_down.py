@@ -1,8 +1,8 @@
 """Cut a document from the top down, looking no deeper than necessary.
 
-A section that fits is one piece. The parts of another section, its own text and its subsections, are
-cut one by one, and neighbours are joined. Own text that does not fit is built up by joining its
-units, the smallest parts that are never cut.
+A section that fits is one piece. If a section does not fit, its own text and its subsections are
+cut one by one, and adjacent pieces are joined. Own text that does not fit is built up by joining
+its units, the smallest parts, which are never cut.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REMEMBERED: Final = 1_024
 class Cutter:
     """Cuts one document into pieces that fit the budget.
 
-    A single unit over budget becomes a piece of its own.
+    A single unit over budget becomes a separate piece.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Cutter:
         self._final: set[int] = set()
 
     def pieces(self) -> list[Piece]:
-        """Return the pieces of the document, in order, without dropped front matter."""
+        """Return the pieces of the document, in order, without omitted front matter."""
         pieces: list[Piece] = []
         for root in self.sections.roots:
             start, end = self.sections.starts[root], self.sections.end(root)

@@ -1,4 +1,4 @@
-"""The units that chunks are packed from, and the positions between them.
+"""Find the units of a text, which are joined into chunks, and the positions between them.
 
 Unit ``i`` is ``text[pos[i]:pos[i + 1]]``: a leaf, a protected region, or a part of a block over
 budget.
@@ -39,9 +39,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The points where a cut may fall; the first and last are the start and end of the text to cut.
+    """The points where a cut may be made; the first and last are the start and end of the text.
 
-    ``pos`` has their positions, and ``protected`` the regions that fit the budget.
+    pos: the positions of the points.
+    protected: the regions that fit the budget.
     """
 
     points: Sequence[Point]
@@ -60,9 +61,9 @@ class Units:
 
 
 class UnitFinder:
-    """The units of the text that was cut, found on demand.
+    """Finds the units of a text when they are needed.
 
-    ``sections`` begin at the first allowed cut at or after the headings right above them; a wrapper
+    ``sections`` begin at the first allowed cut at or after the headings right above them. A wrapper
     or a user's region that fits is not cut at the sections inside it.
     """
 
@@ -125,7 +126,7 @@ class UnitFinder:
         return self._found[bisect_right(self._starts, cut) - 1]
 
     def edges(self, cuts: Sequence[int]) -> Iterator[Point]:
-        """Yield the point at each of the ``cuts``, with the depth 0 where a section begins."""
+        """Yield the point at each of the ``cuts``. Where a section begins, its depth is 0."""
         points = self._points
         for cut in cuts:
             if self.sections.begins(cut):
