@@ -1,4 +1,4 @@
-"""Checks a database for damage, and reads what is left of a damaged or older one."""
+"""Check a database for damage, and recover the contents of a damaged or older one."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def text_hash(data: bytes) -> str:
 
 
 def quick_fault(connection: sqlite3.Connection) -> str:
-    """Return a description of the first fault that a quick check finds, or an empty string.
+    """Return a description of the first fault that a quick check finds, or "".
 
-    It checks the structure of the file, and whether all rows are there. It does not read texts.
-    Raises ``sqlite3.DatabaseError`` if a rebuild could not repair the file.
+    It checks the structure of the file, and that no rows are missing. It reads no texts. Raises
+    ``sqlite3.DatabaseError`` if a rebuild cannot repair the file.
     """
     return _structure_fault(connection, "quick_check") or _missing_rows(connection)
 
@@ -70,9 +70,9 @@ def _missing_rows(connection: sqlite3.Connection) -> str:
 
 
 def faults(connection: sqlite3.Connection) -> list[str]:
-    """Return a list of all faults of a database, each described in one line.
+    """Return a one-line description of each fault of a database.
 
-    This reads the whole file. The words of the full-text index are not compared with the texts.
+    This reads the whole file. It does not compare the words of the full-text index with the texts.
     """
     listed: list[str] = []
     with _any_text(connection, listed):
@@ -118,7 +118,7 @@ def _damage(rows: Iterable[Any], read: Callable[[Any], object]) -> Iterator[str]
 
 
 def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the stored settings that can be read, by name; none if the table is damaged."""
+    """Return the readable settings by name, or an empty dict if their table is damaged."""
     with suppress(sqlite3.DatabaseError):
         if "settings" in tables(connection):
             return dict(connection.execute("SELECT name, value FROM settings"))
@@ -138,10 +138,9 @@ class Saved(NamedTuple):
 
 
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
-    """Return the documents of a damaged or older database.
+    """Return the documents of a damaged or older database, up to the first unreadable one.
 
-    Their chunks show which texts already have a vector. Nothing is returned after the first place
-    that SQLite cannot read.
+    Their chunks show which texts already have a vector.
     """
     saved: dict[int, Saved] = {}
     with suppress(KeyError), _any_text(connection, []):
@@ -200,7 +199,7 @@ def _any_text(connection: sqlite3.Connection, errors: list[str]) -> Iterator[Non
 
 
 def rebuild_reasons(connection: sqlite3.Connection) -> list[str]:
-    """Return the reasons why the database must be rebuilt before it is written; normally none."""
+    """Return the reasons why the database must be rebuilt before writing, usually an empty list."""
     _structure_fault(connection, "quick_check")
     version = version_of(connection)
     if version != VERSION:

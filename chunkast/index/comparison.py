@@ -1,4 +1,4 @@
-"""Compare budgets: their chunks, and how much of the answers to questions a search returns."""
+"""Compare budgets by their chunks, and by how much of an answer a search returns."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _WITHIN: Final = (500, 1_000, 2_000)
 
 @dataclass(frozen=True)
 class BudgetFigures:
-    """The chunks of documents at one budget; shares are from 0 to 1.
+    """Figures about the chunks at one budget. Shares are from 0 to 1.
 
     max_tokens: the budget.
     chunks: the number of chunks.
     fill: the mean share of the budget that the text of a chunk fills.
     inside: the number of cuts inside sections.
     overlap: the share of the chunks' characters that repeat the previous chunk.
-    context: the number of tokens that are embedded besides the chunks' texts, per token of these.
-    answers: the mean share of an answer that is in the first hits, by the number of their tokens;
-        empty without questions.
+    context: the number of tokens of context for each token of text.
+    answers: for each number of tokens, the mean share of an answer in the first hits with so many
+        tokens; empty without questions.
     """
 
     max_tokens: int
@@ -60,9 +60,9 @@ def compare_budgets(
 
     documents: ``(source, text)`` pairs.
     budgets: values of ``max_tokens``.
-    questions: mappings with a "question" and its answer: a "text" of the documents, found as
-        :meth:`Store.quote` finds it, or a "section" of the document "source", found as
-        :meth:`Store.read` finds it. Each question is searched for in an index in memory.
+    questions: mappings with a "question" and its answer: a "text" of the documents, as for
+        :meth:`Store.quote`, or a "section" of the document "source", as for :meth:`Store.read`.
+        Each question is searched for in an index in memory.
     options: other fields of ``ChunkConfig``.
 
     Raises ``ConfigError`` for a question whose answer is in no document.

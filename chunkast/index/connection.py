@@ -1,4 +1,4 @@
-"""Errors of an index that suggest a remedy."""
+"""Convert the errors of SQLite to errors of an index, with a remedy."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _DAMAGE: Final = re.compile(
 
 
 class DamageError(Exception):
-    """An error for damaged data in the index; the message describes the damage."""
+    """Raised for damaged data in the index. The message describes the damage."""
 
 
 @contextmanager
 def store_errors(path: str) -> Iterator[None]:
-    """Convert SQLite errors and ``DamageError`` in a ``with`` block to ``StoreError``.
+    """Within the block, convert SQLite errors and ``DamageError`` to ``StoreError``.
 
-    A query that a signal handler has stopped with an exception raises ``KeyboardInterrupt``.
+    If the exception of a signal handler stops a query, ``KeyboardInterrupt`` is raised.
     """
     try:
         yield

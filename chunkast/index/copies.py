@@ -1,4 +1,4 @@
-"""Finds copies of a chunk: equal text, or the same section in another version of a document."""
+"""Find copies of a chunk: equal text, or the same section in another version of a document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BEGINNING: Final = re.compile(r".{0,20}.*?(?:[.!?](?= )|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Another place of a hit that has copies.
+    """The place of a copy of a hit.
 
     source: the document's name.
     start_line: the line in which the chunk begins, from 1.
@@ -44,7 +44,7 @@ class Place:
 
 
 def copy_keys(chunk: Chunk) -> set[Hashable]:
-    """Return keys of a chunk: two chunks are copies if they have a key in common."""
+    """Return the keys of a chunk. Two chunks are copies if they share a key."""
     paths = [*_unversioned(chunk.source or "")]
     beginning = _BEGINNING.match(normalize_text(chunk.text[chunk.overlap :])) if paths else None
     section = chunk.headings, beginning and beginning[0]

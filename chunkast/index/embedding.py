@@ -1,4 +1,4 @@
-"""Embeds texts with a user's function, or with a server like OpenAI's, and checks the vectors."""
+"""Embed texts with a user's function or a server like OpenAI's, and check the vectors."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ _PATIENCE_S: Final = 10.0
 def embedded(embed: Embed, texts: Sequence[str], size: int | None, name: str) -> list[list[float]]:
     """Return the vectors of ``texts``.
 
-    ``size`` is the size of the vectors in the store called ``name``, or ``None`` if it has none.
-    Raises ``StoreError`` if ``embed`` fails or returns anything but one such vector for each text.
+    ``size`` is the size of the vectors in the store called ``name``, or ``None`` if it has no
+    vectors. Raises ``StoreError`` if ``embed`` fails, or returns anything but one vector of that
+    size for each text.
     """
     try:
         vectors = [_numbers(vector) for vector in embed(list(texts))]
@@ -88,10 +89,10 @@ class EmbeddingServer:
     url: the address before "/embeddings", such as "http://127.0.0.1:8080/v1".
     model: the name of the model.
     key: the key that the server requires, or an empty string.
-    pauses: the seconds to wait before each further attempt if the server cannot be reached, is
+    pauses: the seconds to wait before each further attempt, if the server cannot be reached, is
         overloaded or fails.
-    timeout: the maximum number of seconds to wait for an answer, and for all of it.
-    size: the number of numbers in a vector, which limits the size of an answer; 0 if it is unknown.
+    timeout: the maximum number of seconds until an answer begins, and until it is complete.
+    size: the size of a vector, which limits the size of an answer, or 0 if it is unknown.
 
     Raises ``ConfigError`` for an invalid ``url`` or ``key``.
     """
@@ -110,7 +111,7 @@ class EmbeddingServer:
             raise ConfigError("key", "...", "must consist of printable ASCII characters")
 
     def __call__(self, texts: list[str]) -> list[Any]:
-        """Return a vector for each text; raise ``StoreError`` if the server does not."""
+        """Return a vector for each text; raise ``StoreError`` if the server returns no vectors."""
         body = json.dumps({"model": self.model, "input": texts}).encode()
         headers = {"Content-Type": "application/json"}
         if self.key:
@@ -171,8 +172,9 @@ class EmbeddingServer:
 def query_vector(store: Store, query: str, *, url: str, key: str = "") -> list[float] | None:
     """Return the vector of a query from the server at ``url``, for :meth:`Store.search`.
 
-    Returns ``None`` with a ``ChunkastWarning`` if the index has no vectors, without contacting the
-    server, or if the server fails. Raises ``ConfigError`` for an invalid ``url`` or ``key``.
+    Returns ``None``, with a ``ChunkastWarning``, if the server fails or the index has no vectors;
+    in the latter case, the server is not contacted. Raises ``ConfigError`` for an invalid ``url``
+    or ``key``.
     """
     model, size = store.embedding_model()
     reason = f"{store.path} has no vectors"

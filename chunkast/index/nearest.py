@@ -1,4 +1,4 @@
-"""Finds the chunks whose vectors are nearest to that of a query, and joins two rankings."""
+"""Find the chunks whose vectors are nearest to a query's, and merge two rankings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _CHUNKS: Final = """
 class Matrix:
     """The vectors of a model in memory, scaled to length 1; there is at least one.
 
-    Raises ``MissingPackageError`` without numpy, and ``DamageError`` if the vectors are damaged.
+    Raises ``MissingPackageError`` if numpy is not installed, and ``DamageError`` if the vectors are
+    damaged.
     """
 
     def __init__(self, connection: sqlite3.Connection, model: str) -> None:
@@ -65,7 +66,7 @@ class Matrix:
         """Yield the chunks whose vectors have the highest cosine similarity, best first.
 
         ``within`` is a glob pattern that a document's source must match. Raises ``ConfigError`` for
-        a vector of another size, or without a direction.
+        a vector of another size or of zeros.
         """
         numbers: list[float] = []
         with suppress(TypeError, ValueError):
@@ -101,7 +102,7 @@ class Matrix:
 
 
 def fused(rankings: Sequence[Iterable[Candidate]]) -> list[Candidate]:
-    """Return the best chunks of all rankings, joined by reciprocal rank fusion, best first."""
+    """Return the best chunks of all rankings, merged by reciprocal rank fusion, best first."""
     scores: defaultdict[tuple[str | None, int], float] = defaultdict(float)
     candidates: dict[tuple[str | None, int], Candidate] = {}
     for ranking in rankings:

@@ -1,4 +1,4 @@
-"""Ranks the chunks that match a query, best first."""
+"""Rank the chunks that match a query, best first."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> tuple[int, 
     """Return the span of the section in a chunk that matches the query best, by BM25.
 
     Only the parts of sections in ``span``, a span of the document, are considered. Titles and text
-    have the same weight here. If no section contains a word of the query, the first one is returned.
+    have the same weight here. If no section contains a word of the query, returns the first one.
     """
     starts = [*(chunk.section_starts or (chunk.start_index,)), chunk.end_index]
     clipped = ((max(start, span[0]), min(end, span[1])) for start, end in pairwise(starts))
@@ -157,14 +157,17 @@ def chunk_text(chunk: Chunk, start: int, end: int) -> str:
 
 
 def most_relevant(query: str, texts: Sequence[tuple[str, str]]) -> int | None:
-    """Return the index of the title and text with the best BM25 score; None if no word matches."""
+    """Return the index of the pair of title and text with the best BM25 score, or None.
+
+    Returns None if no word of the query matches.
+    """
     scores = relevance(query, texts)
     best = max(scores, default=0.0)
     return scores.index(best) if best > 0 else None
 
 
 def relevance(query: str, texts: Iterable[tuple[str, str]]) -> list[float]:
-    """Return the BM25 score of each title and text for the query; 0 if no word matches.
+    """Return the BM25 score of each pair of title and text, which is 0 if no word matches.
 
     A word that occurs in few of the texts has more weight.
     """

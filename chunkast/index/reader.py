@@ -1,4 +1,4 @@
-"""Reads one state of an index: its settings, documents and chunks."""
+"""Read one state of an index: its settings, documents and chunks."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _COSTS: Final = """SELECT source, (SELECT coalesce(sum(own_token_count), 0) FROM
 
 
 class Reader:
-    """One state of the index at ``path``, which all transactions of ``connection`` read.
+    """Reads one state of the index at ``path`` in a transaction of ``connection``.
 
-    Raises ``StoreError`` if no run has completed the index.
+    Raises ``StoreError`` if no run has completed the index yet.
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
@@ -76,7 +76,7 @@ class Reader:
         raise DamageError("its setting options cannot be read")
 
     def chunk(self, chunk_id: str) -> Chunk:
-        """Return the chunk with this id; raises ``StoreError`` if there is none."""
+        """Return the chunk with this id; raise ``StoreError`` if it does not exist."""
         query = "WHERE chunks.id = ? ORDER BY chunks.number"
         for _, _, chunk in read_rows(self._connection, query, (without_surrogates(chunk_id),)):
             return chunk
@@ -133,7 +133,7 @@ class Reader:
     def chunker(self, options: Mapping[str, Any], *, reading: bool = False) -> Chunker:
         """Return a chunker with the configuration of the index, which ``options`` override.
 
-        With ``reading``, it only parses documents and counts tokens in the same way.
+        With ``reading``, the chunker only parses documents and counts tokens as the index does.
         """
         from chunkast.chunker import Chunker
 
@@ -142,11 +142,11 @@ class Reader:
 
     @cached_property
     def reading_chunker(self) -> Chunker:
-        """The chunker that reads documents, unless another one is given."""
+        """The default chunker for reading documents."""
         return self.chunker({}, reading=True)
 
     def outline(self, source: str, chunker: Chunker | None) -> Outline:
-        """Return the outline of a document; raises as :meth:`text` does."""
+        """Return the outline of a document. Raises the errors of :meth:`text`."""
         if (source, chunker) not in self._outlines:
             outline = (chunker or self.reading_chunker).outline(self.text(source), source)
             self._outlines = {(source, chunker): outline}
@@ -162,14 +162,14 @@ class Reader:
 
     @cached_property
     def matrix(self) -> Matrix | None:
-        """The vectors of the index's model, or ``None`` if there are none."""
+        """The vectors of the index's model, or ``None`` if the index has no vectors."""
         has_vectors = size_of(self._connection, self.model) > 0
         return Matrix(self._connection, self.model) if has_vectors else None
 
     def parts(self, query: str, chunker: Chunker | None) -> Parts | None:
         """Return the parts of chunks for a query, counted by ``chunker`` or as in the index.
 
-        Returns ``None`` if there is no ``chunker``, and the index was made with a counter in Python.
+        Returns ``None`` if the index was made with a Python counter and ``chunker`` is ``None``.
         """
         try:
             counter = (chunker or self.reading_chunker).counter

@@ -1,7 +1,7 @@
-"""Converts chunks to rows of the database, and rows to chunks.
+"""Convert chunks to rows of the database, and rows to chunks.
 
-The text of a chunk is a slice of its document, which is not stored again. A row that is read is
-checked, with its text, against its checksum.
+The text of a chunk is not stored: it is a slice of its document's text. Reading a row checks the
+row and its text against a checksum.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def read_rows(
 ) -> Iterator[tuple[int, int, Chunk]]:
     """Yield the row number, the token count without the overlap, and the chunk of some rows.
 
-    ``condition`` is the rest of the query after ``SELECT``. All rows are read in one transaction.
-    Raises ``DamageError`` if a row cannot be read, or if it does not match its checksum.
+    ``condition`` is appended to the ``SELECT`` query. All rows are read in one transaction. Raises
+    ``DamageError`` if a row is unreadable or does not match its checksum.
     """
     text_of = text_reader(connection)
     for row in connection.execute(f"{SELECT} {condition}", values):
@@ -108,7 +108,7 @@ def read_rows(
 
 
 def text_reader(connection: sqlite3.Connection) -> Callable[[int], str]:
-    """Return a function that returns the text of a document, and keeps the last one."""
+    """Return a function that returns the text of a document, and caches the last one."""
     query = "SELECT text FROM documents WHERE number = ?"
     return lru_cache(1)(lambda number: connection.execute(query, (number,)).fetchone()[0])
 

@@ -1,4 +1,4 @@
-"""The schema of the database, and functions to open, create, empty and lock it."""
+"""Define the schema of the database, and open, create, empty and lock it."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqli
 
     With ``create``, a missing file is created. The path ":memory:" always starts with an empty
     index, so it requires ``create``. Raises ``StoreError`` if the file is missing, is not an index,
-    has an unsupported version, or cannot be read or written. An older version is refused with
-    ``read_only`` only.
+    has an unsupported version, or cannot be read or written. An older version is an error only with
+    ``read_only``.
     """
     if path != ":memory:" and not create and not Path(path).exists():
         raise StoreError(path, f"no such file; {index_command(path, 'PATHS')} makes one")
@@ -186,15 +186,16 @@ def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_onl
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of all tables, without views, which may be endless."""
+    """Return the names of all tables. Views are excluded, because reading one may never end."""
     query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
     return {name for (name,) in connection.execute(query)}
 
 
 def difference(connection: sqlite3.Connection) -> str:
-    """Return a description of what a database lacks of the schema, or an empty string.
+    """Return a description of the missing parts of the schema, or "" if it is complete.
 
-    Raises ``sqlite3.DatabaseError`` for a view in the place of a table, which may be endless.
+    Raises ``sqlite3.DatabaseError`` for a view in place of a table, because reading it may never
+    end.
     """
     stored = connection.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
     if any(kind == "view" and name in (*_TABLES, *_WORDS_TABLES) for kind, name, _ in stored):
@@ -239,8 +240,8 @@ def empty(connection: sqlite3.Connection) -> None:
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:
     """Begin a write transaction; if another process is writing, wait until it has finished.
 
-    ``on_wait`` is called once if a wait is necessary. There is no time limit, because a lock ends
-    with the process that holds it, but the wait can be interrupted.
+    ``on_wait`` is called once if a wait is necessary. The wait has no time limit, because a lock
+    ends with its process, but it can be interrupted.
     """
     _until_free(lambda: connection.execute("BEGIN IMMEDIATE"), on_wait)
 

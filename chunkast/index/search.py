@@ -1,4 +1,4 @@
-"""Selects the best hits for a query within a token budget."""
+"""Select the best hits for a query within a token budget."""
 
 from __future__ import annotations
 
@@ -49,18 +49,17 @@ class Hit:
     token_count: the number of tokens in ``text``.
     headings: the heading path of the section in which the chunk begins, outermost first.
     section: the heading path of the section in the chunk that matches the query best.
-    anchor: the anchor of that section, such as "install" in ``guide.md#install``; empty if there is
-        none, for example in a notebook.
-    score: the relevance score, based on BM25, or on both rankings in a search by words and vectors;
-        higher is better.
-    pages: the first and the last page that the chunk is on, from 1; ``None`` for a document without
-        pages.
-    part: true if ``text`` is only a part of the chunk, because the budget has no room for all of
-        it: whole sections, blocks or sentences around the best match.
-    also: the places of the hit's copies, which are no hits of their own: matches of equal text, and
+    anchor: the anchor of that section, such as "install" in ``guide.md#install``; "" if it has no
+        anchor, for example in a notebook.
+    score: the relevance score; higher is better. It is based on BM25 or, in a search by words and
+        vectors, on both rankings.
+    pages: the first and the last page of the chunk, from 1; ``None`` for a document without pages.
+    part: true if ``text`` is only a part of the chunk (whole sections, blocks or sentences around
+        the best match), because the whole chunk exceeds the remaining budget.
+    also: the places of the hit's copies, which are not separate hits: matches of equal text, and
         of the same section in another version of the document (the same heading path and first
         sentence, and a path that differs in one part such as "v1", "2.0" or "latest").
-    stale: true if the file differed from the document when :meth:`Store.stale` last compared them.
+    stale: true if the document differed from its file at the last call of :meth:`Store.stale`.
     """
 
     id: str
@@ -108,8 +107,8 @@ class Parts:
         """Return the best part of a chunk that has at most ``room`` tokens.
 
         The part is the section in the span ``inside`` of the chunk that matches the query best. If
-        it does not fit, the part is its block or sentence that matches best, with as many
-        neighbouring ones as fit. Returns ``None`` if none that matches fits.
+        the section does not fit, the part is its block or sentence that matches best, with as many
+        adjacent ones as fit. Returns ``None`` if no matching part fits.
         """
         begin, end = best_section(self.query, chunk, inside)
         text = chunk_text(chunk, begin, end)
@@ -137,13 +136,13 @@ class Parts:
 
 @dataclass(frozen=True)
 class Selection:
-    """The chunks that a search has taken, without their overlap and without shared text.
+    """The chunks that a search has selected, without overlap and without shared text.
 
-    find_parts: called when a chunk does not fit; if it returns ``None``, these chunks are not taken.
-    outline_of: returns the outline of a document, in which chunks are expanded, if there is one.
+    find_parts: returns the finder of parts for chunks that do not fit, or ``None`` to skip them.
+    outline_of: returns the outline of a document in which chunks are expanded, or ``None``.
     most: the maximum number of tokens to which a chunk is expanded, or ``None``.
-    taken: by the places of the chunks, best first: the chunk, the passage to return for it, and
-        whether this is only a part of the chunk.
+    taken: for the place of each chunk, best first: the chunk, the passage to return for it, and
+        whether the passage is only a part of the chunk.
     """
 
     find_parts: Callable[[], Parts | None]
@@ -154,10 +153,10 @@ class Selection:
     )
 
     def take(self, candidate: Candidate, room: int) -> int | None:
-        """Take a chunk, or the best part of it, if it fits in ``room`` tokens.
+        """Select a chunk, or the best part of it, if it fits in ``room`` tokens.
 
-        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. A chunk
-        is not taken if other passages already contain all of its text.
+        Returns the number of tokens that the chunk adds, or ``None`` if it was not selected. A
+        chunk is not selected if other passages already contain all of its text.
         """
         chunk = candidate.chunk
         own = Span(chunk.start_index + chunk.overlap, chunk.end_index)
@@ -189,10 +188,10 @@ class Selection:
 def take_best(
     candidates: Iterable[Candidate], budget: int, limit: int | None, selection: Selection
 ) -> dict[str, list[Place]]:
-    """Take the best chunks or parts that fit the budget, up to ``limit``, and skip the others.
+    """Select the best chunks or parts that fit the budget, at most ``limit`` of them.
 
-    Copies of a chunk that was taken are skipped. Returns the places of the copies among the best
-    chunks, by the id of the chunk that was taken.
+    Copies of a selected chunk are skipped. Returns the places of copies among the best chunks, by
+    the id of the selected chunk.
     """
     # The id of the chunk that was taken, by the keys of its copies.
     taken: dict[Hashable, str] = {}
@@ -220,9 +219,10 @@ def take_best(
 def hits(
     selection: Selection, query: str, also: Mapping[str, Sequence[Place]], stale: Collection[str]
 ) -> Iterator[Hit]:
-    """Yield a hit for each chunk that was taken.
+    """Yield a hit for each selected chunk.
 
-    ``also`` has the places of copies by its id, and ``stale`` the documents that are not up to date.
+    ``also`` are the places of copies by the chunk's id; ``stale`` are the documents that are out of
+    date.
     """
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk

@@ -46,8 +46,9 @@ class Store:
     create: create the index if it is missing.
     read_only: open the file for reading only.
 
-    Raises ``StoreError`` if the index cannot be opened. Methods that read raise it if the index is
-    damaged or made by an earlier version, and methods that write if the file cannot be written.
+    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it if the
+    index is damaged or made by an earlier version, and methods that write if the file cannot be
+    written.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
@@ -81,19 +82,19 @@ class Store:
     ) -> IndexReport:
         """Make the index contain exactly the given documents, and return a report of the changes.
 
-        documents: ``(source, text)`` pairs. A notebook may be used instead of a text; see
+        documents: ``(source, text)`` pairs. Instead of a text, a pair may have a notebook; see
             :func:`chunkast.notebook.read_notebook`. Documents that are already stored with the same
             text and configuration are not chunked again.
         dry_run: store nothing, and do not call ``embed``.
-        remove_missing: remove all other documents; if false, leave them alone.
-        embed: a function that embeds texts: see :meth:`embed_missing`. It is called once all
+        remove_missing: remove all other documents; if false, keep them.
+        embed: a function that embeds texts; see :meth:`embed_missing`. It is called after all
             documents are stored.
-        model: the name of the embedding model, which the index remembers; by default the
-            remembered one. A model that is new to the index has no vectors yet.
+        model: the name of the embedding model, which the index stores; by default, the stored
+            name. A new model has no vectors in the index.
 
-        Raises ``StoreError`` if the index cannot be written, and ``ConfigError`` if a source occurs
-        twice; in both cases, nothing is stored. Raises ``ConfigError`` for ``embed`` without a
-        model. Raises ``StoreError`` if ``embed`` fails; the documents are stored then.
+        Raises ``StoreError`` if the index cannot be written, and ``ConfigError`` for a duplicate
+        source; in both cases, nothing is stored. Raises ``ConfigError`` for ``embed`` without a
+        model, and ``StoreError`` if ``embed`` fails after the documents were stored.
         """
         self._check_model(embed, model)
         with self.writing(chunker, dry_run=dry_run, model=model) as run:
@@ -111,8 +112,8 @@ class Store:
     def remove(self, sources: Iterable[str]) -> IndexReport:
         """Remove documents, and return a report of the changes.
 
-        Raises ``StoreError`` if a document is not in the index, or if the index is damaged; in both
-        cases, nothing is removed.
+        Raises ``StoreError``, and removes nothing, if a document is not in the index or the index
+        is damaged.
         """
         if isinstance(sources, str):
             raise ConfigError("sources", sources, "must be a list of sources")
@@ -132,12 +133,12 @@ class Store:
         batch_size: int = 64,
         on_batch: Callable[[int], object] = lambda _: None,
     ) -> int:
-        """Embed all texts that have no vector of the index's model; return their number.
+        """Embed all texts without a vector of the index's model, and return their number.
 
-        embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns as
-            many vectors, in order: lists, tuples or the rows of an array.
+        embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns
+            their vectors in the same order: lists, tuples or the rows of an array.
         batch_size: the maximum number of texts to embed at once.
-        on_batch: called with the number of texts in a batch, once their vectors are stored.
+        on_batch: called with the number of texts in a batch after their vectors are stored.
 
         Each batch is stored before the next is embedded. Raises ``StoreError`` if ``embed`` fails,
         or returns anything but vectors of the index's size; that batch is not stored.
@@ -166,7 +167,7 @@ class Store:
         return count
 
     def missing(self) -> int:
-        """Return the number of texts that have no vector of the index's model."""
+        """Return the number of texts without a vector of the index's model."""
         with self._reading() as reader:
             return len(stored_vectors.missing(self._connection, reader.model))
 
@@ -205,10 +206,12 @@ class Store:
     ) -> Iterator[Writing]:
         """Run a transaction in a ``with`` block: store all its changes at the end, or none of them.
 
-        ``chunker`` is the chunker that makes the chunks; without one, documents can only be
-        removed. ``model`` is the name of the embedding model, if it changes. If another process is
-        writing, ``on_wait`` is called, and the transaction waits. Raises ``StoreError`` if the index
-        cannot be written.
+        chunker: the chunker that makes the chunks; without one, documents can only be removed.
+        dry_run: store nothing.
+        model: the name of the new embedding model, or ``None`` to keep the old one.
+        on_wait: called if another process is writing; the transaction then waits for it.
+
+        Raises ``StoreError`` if the index cannot be written.
         """
         self._checked_state = None
         try:
@@ -245,11 +248,11 @@ class Store:
         return run
 
     def faults(self) -> list[str]:
-        """Check the whole index and return a list of its faults, one sentence each.
+        """Check the whole index, and return a sentence for each fault.
 
         The list is empty if the index is as the last run stored it. :meth:`update` rebuilds a
-        damaged index. With SQLite before 3.44, the full-text index is only checked if the file can
-        be written and no other process is writing.
+        damaged index. With SQLite before 3.44, the full-text index is checked only if the file is
+        writable and no other process is writing.
         """
         with self._snapshot(check=False):
             return checks.faults(self._connection)
@@ -272,7 +275,7 @@ class Store:
             yield from (chunk for _, _, chunk in rows)
 
     def chunk(self, chunk_id: str) -> Chunk:
-        """Return the chunk with this id; raises ``StoreError`` if there is none."""
+        """Return the chunk with this id; raise ``StoreError`` if it does not exist."""
         with self._reading() as reader:
             return reader.chunk(chunk_id)
 
@@ -282,7 +285,7 @@ class Store:
             return dict(self._connection.execute("SELECT name, value FROM settings"))
 
     def remembered(self) -> dict[str, str]:
-        """Return the settings that can be read, even from a damaged or older index."""
+        """Return all readable settings, even those of a damaged or older index."""
         return checks.settings_of(self._connection)
 
     def digest(self) -> str:
@@ -319,20 +322,20 @@ class Store:
         """Return the best hits for ``query`` that fit a token budget, best first.
 
         Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the best
-        100 chunks are joined with the 100 whose vectors are nearest, by reciprocal rank fusion. Hits
-        have no overlap. Of a chunk that exceeds the remaining budget, the part around the best match
-        is returned: see :attr:`Hit.part`. Copies are one hit: see :attr:`Hit.also`.
+        100 chunks are merged with the 100 nearest by vectors, by reciprocal rank fusion. Hits have
+        no overlap. If a chunk exceeds the remaining budget, the part around the best match is
+        returned; see :attr:`Hit.part`. Copies are one hit; see :attr:`Hit.also`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.
-        vector: the vector of the query, by the model of the index. If the index has no vectors,
+        vector: the vector of the query, made with the index's model. If the index has no vectors,
             the search is by words alone.
-        limit: the maximum number of hits; ``None`` for any number.
+        limit: the maximum number of hits, or ``None`` for no limit.
         within: a glob pattern for the sources to search, such as "docs/*".
         expand: the maximum number of tokens to which each hit is expanded, without text that a
             better hit contains; see :meth:`Outline.expand`.
         chunker: the chunker that counts the tokens of expanded hits and of parts; by default
-            :meth:`chunker`. An index made with a counter in Python has no parts without it.
+            :meth:`chunker`. It is required for parts if the index was made with a Python counter.
         """
         within = None if within is None else without_surrogates(within)
         with self._reading() as reader:
@@ -348,26 +351,27 @@ class Store:
             return list(hits(selection, query, also, reader.last_stale))
 
     def stale(self) -> dict[str, str]:
-        """Return "changed", "new" or "gone" by the source of each document that is not up to date.
+        """Return "changed", "new" or "gone" for the source of each document that is out of date.
 
-        The files that ``chunkast index`` has read are compared with what the index remembers of
-        them, at most once a second. Documents of :meth:`update` were no files, and are not included.
+        The files that ``chunkast index`` has read are compared with their stored state, at most
+        once a second. Documents that were stored by :meth:`update` are not included.
         """
         with self._reading() as reader:
             return reader.stale()
 
     def check_within(self, within: str) -> None:
-        """Raise ``ConfigError``, which names the nearest folders, if no document matches a glob."""
+        """Raise ``ConfigError``, with the nearest folders, if no document matches the glob."""
         with self._reading() as reader:
             reader.check_within(within)
 
     def chunker(self, *, reading: bool = False, **options: Any) -> Chunker:
-        """Return a chunker with the configuration of the index, such as for :meth:`update`.
+        """Return a chunker with the configuration of the index, for example for :meth:`update`.
 
-        ``options`` override it. If the index was made with a counter in Python, ``encoding`` is
-        required, and ``heuristics`` if it was made with any. With ``reading``, the chunker only
-        parses documents and counts tokens in the same way, as :meth:`outline` needs it; the rest
-        has the defaults, and heuristics are not required. Raises ``ConfigError`` for invalid values.
+        ``options`` override the configuration. If the index was made with a Python counter or with
+        heuristics, ``encoding`` or ``heuristics`` is required. With ``reading``, the chunker only
+        parses documents and counts tokens as the index does, for :meth:`outline`; all other options
+        have their defaults, and heuristics are not required. Raises ``ConfigError`` for invalid
+        values.
         """
         with self._reading() as reader:
             return reader.chunker(options, reading=reading)
@@ -389,10 +393,10 @@ class Store:
     ) -> Outline | dict[str, int]:
         """Return the outline of a stored document, which can read sections and expand hits.
 
-        Without ``source``, return a mapping from each document's source to its token count.
-        ``depth`` is the deepest heading level to include. ``chunker`` parses the document and
-        counts its tokens; the default is :meth:`chunker`. Raises ``StoreError`` if the document is
-        not stored, or is a notebook.
+        Without ``source``, returns the token count of each document by its source. ``depth`` is the
+        deepest heading level to include. ``chunker`` parses the document and counts its tokens; the
+        default is :meth:`chunker`. Raises ``StoreError`` if the document is not stored or is a
+        notebook.
         """
         with self._reading() as reader:
             if source is None:
@@ -400,7 +404,7 @@ class Store:
             return reader.outline(source, chunker).down_to(depth)
 
     def text(self, source: str) -> str:
-        """Return the text of a stored document; raises ``StoreError`` like :meth:`outline`."""
+        """Return the text of a stored document. Raises ``StoreError`` as :meth:`outline` does."""
         with self._reading() as reader:
             return reader.text(source)
 
@@ -416,8 +420,8 @@ class Store:
     ) -> Passage:
         """Return a section or a range of lines of a stored document: see :meth:`Outline.read`.
 
-        With ``chunk_id``, return that chunk instead, expanded to at most ``max_tokens`` tokens: see
-        :meth:`Outline.expand`.
+        With ``chunk_id``, returns that chunk instead, expanded to at most ``max_tokens`` tokens:
+        see :meth:`Outline.expand`.
         """
         if chunk_id is None:
             if source is None:
@@ -429,7 +433,7 @@ class Store:
         return outline.expand(chunk, chunk.token_count if max_tokens is None else max_tokens)
 
     def quote(self, quote: str, *, strict: bool = False) -> list[Citation]:
-        """Return a citation of each occurrence of ``quote``: see :func:`chunkast.locate_quote`."""
+        """Return a citation for each occurrence of ``quote``; see :func:`chunkast.locate_quote`."""
         with self._reading() as reader:
             rows = read_rows(self._connection, "ORDER BY source, position")
             chunks, marks = (chunk for _, _, chunk in rows), reader.config.page_markers

@@ -1,4 +1,4 @@
-"""The vectors of embedded texts.
+"""Store and read the vectors of embedded texts.
 
 A vector belongs to a model and to the ``embed_hash`` of a text, so it survives edits and moves.
 """
@@ -58,13 +58,13 @@ class StoredVector(NamedTuple):
 
 
 def size_of(connection: sqlite3.Connection, model: str) -> int:
-    """Return the size of the vectors of a model, or 0 if there are none."""
+    """Return the size of the vectors of a model, or 0 if it has no vectors."""
     query = "SELECT (length(vector) + 3) / 4 FROM text_vectors WHERE model = ? LIMIT 1"
     return int((connection.execute(query, (model,)).fetchone() or (0,))[0])
 
 
 def vectors(connection: sqlite3.Connection, model: str) -> Iterator[StoredVector]:
-    """Yield the vectors of a model, all of one size; raise ``DamageError`` for a damaged one."""
+    """Yield the vectors of a model; raise ``DamageError`` if one is damaged or sizes differ."""
     size = 4 * size_of(connection, model)
     # The sign makes SQLite read the table in its order in the file, not in that of the hashes.
     for row in connection.execute(f"{SELECT_VECTORS} WHERE +model = ?", (model,)):
@@ -77,7 +77,7 @@ def vectors(connection: sqlite3.Connection, model: str) -> Iterator[StoredVector
 def read_vector(row: Sequence[Any]) -> StoredVector:
     """Read a row of the ``SELECT_VECTORS`` query.
 
-    Raises ``DamageError`` if it is damaged, or consists of zeros, as some of earlier versions do.
+    Raises ``DamageError`` for a damaged vector, and for a vector of zeros from an earlier version.
     """
     *values, checksum = row
     vector = StoredVector(*values)
@@ -89,12 +89,12 @@ def read_vector(row: Sequence[Any]) -> StoredVector:
 
 
 def missing(connection: sqlite3.Connection, model: str) -> dict[str, int]:
-    """Return the hashes of all texts without a vector, with the number of a chunk for each."""
+    """Return the hash of each text without a vector, with the number of one of its chunks."""
     return dict(connection.execute(_MISSING, (model,)).fetchall())
 
 
 def add(connection: sqlite3.Connection, model: str, new: Mapping[str, Sequence[float]]) -> None:
-    """Store the vectors of texts that have none yet, within the open transaction."""
+    """Store the vectors of texts that have no vector yet, within the open transaction."""
     size = size_of(connection, model) or len(next(iter(new.values())))
     pack = struct.Struct(f"<{size}f").pack
     put(connection, [StoredVector(model, text, pack(*vector)) for text, vector in new.items()])
@@ -106,5 +106,5 @@ def put(connection: sqlite3.Connection, new: Sequence[StoredVector]) -> None:
 
 
 def prune(connection: sqlite3.Connection, model: str) -> int:
-    """Delete the vectors of other models and of texts that no chunk has; return their number."""
+    """Delete the vectors of other models and of removed texts, and return their number."""
     return connection.execute(_PRUNE, (model,)).rowcount

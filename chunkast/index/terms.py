@@ -1,4 +1,4 @@
-"""Prepares text and queries for the full-text index."""
+"""Prepare texts and queries for the full-text index."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def terms(text: str) -> str:
     """Return ``text`` in the form in which it is indexed.
 
     The parts of a ``CamelCase`` word are added after the word, characters of scripts without
-    spaces are separated by spaces, and compatible characters are unified. Removing a text from the
-    index requires the same result as adding it, so a change here requires a new version of the
-    schema and a new index.
+    spaces are separated by spaces, and compatible characters are unified. A text can be removed
+    from the index only in the form in which it was added, so a change here requires a new version
+    of the schema and a new index.
     """
     text = _unified(text)
     text = _CAMEL_CASE.sub(lambda word: f"{word[0]} {' '.join(_HUMPS.findall(word[0]))}", text)
@@ -76,7 +76,7 @@ def terms(text: str) -> str:
 
 
 def path_words(source: str) -> str:
-    """Return the path of a document without its extension, and without a fragment."""
+    """Return the path of a document without its extension and fragment."""
     return _EXTENSION.sub("", source)
 
 
@@ -89,11 +89,11 @@ def _unified(text: str) -> str:
 def match_expression(query: str) -> str:
     """Return an FTS5 expression that matches any word of the query, or an empty string.
 
-    The result is empty if the query does not contain words. Every word is quoted and consists only
-    of letters, marks and digits, so that a query is never read as FTS5 syntax. Words without a
-    space between them (``max_tokens``, ``a.b``) are also searched for as a phrase. In scripts
-    without spaces, pairs of neighbouring characters are searched for as phrases instead of single
-    characters. In short queries, compounds are also searched for as one word and as two.
+    The result is empty if the query has no words. Every word is quoted and consists only of
+    letters, marks and digits, so that a query is never parsed as FTS5 syntax. Words without a space
+    between them (``max_tokens``, ``a.b``) are also searched for as a phrase. In scripts without
+    spaces, pairs of adjacent characters are searched for as phrases instead of single characters.
+    In short queries, compounds are also searched for as one word and as two.
     """
     query = _unified(query)
     phrases: dict[str, None] = {}
@@ -114,13 +114,13 @@ def match_expression(query: str) -> str:
 def content_words(text: str) -> frozenset[str]:
     """Return the significant words of a query or title, in lower case and without a final "s".
 
-    In scripts without spaces, these are pairs of neighbouring characters.
+    In scripts without spaces, the words are pairs of adjacent characters.
     """
     return frozenset(word for term in _content(_unified(text)) for _, word in word_places(term))
 
 
 def word_places(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the position of each word in a text, and the word as :func:`content_words` has it."""
+    """Yield the position and the normalized form (see :func:`content_words`) of each word."""
     for match in _WORD.finditer(text):
         for part in _PART.finditer(match[0]):
             start, word = match.start() + part.start(), part[0]

@@ -1,4 +1,4 @@
-"""A transaction that changes the documents of an index."""
+"""Change the documents of an index in a transaction."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _DELETE_WORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A document as an index stores it, with its chunks.
+    """A document to store in an index, with its chunks.
 
     source: the document's name.
     text_hash: the hash of the document's bytes; see :func:`text_hash`.
@@ -77,7 +77,7 @@ def index_document(chunker: Chunker, source: str, document: str | Notebook) -> I
 
 
 def document_hash(document: str | Notebook) -> str:
-    """Return the hash of a document's text; for a notebook, return the hash of its JSON."""
+    """Return the hash of a document's text or, for a notebook, of its JSON."""
     return text_hash(encode(_text_of(document)))
 
 
@@ -91,14 +91,14 @@ class IndexReport:
 
     added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, but
         for all documents together; vectors are reused across the whole index. If the index has a
-        model, ``embed`` has a chunk for each text without a vector when the run began to embed.
+        model, ``embed`` has a chunk for each text that had no vector before embedding began.
     embedded: the number of texts that were embedded.
     unchanged: the number of unchanged chunks.
     documents: the number of documents in the run.
-    written: the number of documents that were new or had changed.
+    written: the number of new and changed documents.
     digest: the digest of the index after the run.
-    faults: the reasons why the index was rebuilt, one sentence each: damage, or an older version.
-        All documents are chunked again then, and all unchanged chunks count as moved.
+    faults: a sentence for each reason why the index was rebuilt: damage, or an older version. A
+        rebuild chunks all documents again, and all unchanged chunks count as moved.
     """
 
     added: list[str] = field(default_factory=list)
@@ -172,8 +172,8 @@ def _options_of(chunker: Chunker) -> dict[str, Any]:
 class Writing:
     """An open transaction that changes an index: see :meth:`Store.writing`.
 
-    ``settings`` are the settings that :meth:`finish` stores, by name. So are ``files``, the stamps
-    and hashes of the files and folders of the run, if it read any: see ``freshness``.
+    ``settings`` are the settings to store, by name; ``files`` are the stamps and hashes of the
+    files and folders of the run (see ``freshness``). :meth:`finish` stores both.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Writing:
         settings: dict[str, str],
         saved: Iterable[Saved] = (),
     ) -> None:
-        """Begin with the stored documents, or with those ``saved`` from a database before it.
+        """Begin with the stored documents, or with those ``saved`` from an earlier database.
 
         Saved documents are chunked again. Without ``chunker``, documents can only be removed.
         """
@@ -224,7 +224,7 @@ class Writing:
         return sorted(self._stored.keys() - self._counted)
 
     def keep(self, source: str) -> str:
-        """Keep a stored document, unless it is put; return its source as it is stored.
+        """Keep a stored document, unless it is put later; return its source as stored.
 
         Raises ``ConfigError`` if the source has already been kept or put.
         """
@@ -236,7 +236,7 @@ class Writing:
         return stored
 
     def put(self, document: IndexedDocument) -> None:
-        """Store a document; replace any stored document that has the same source."""
+        """Store a document, and replace a stored document with the same source."""
         execute = self._connection.execute
         source = self.keep(document.source)
         self._clear(source, document.chunks)

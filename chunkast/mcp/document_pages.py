@@ -1,4 +1,4 @@
-"""Pages of a document for an agent: numbered lines within a token limit, and the next call."""
+"""Show a document to an agent in pages: numbered lines within a token limit, and the next call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TITLE_LENGTH: Final = 200
 
 
 def printable(text: str) -> str:
-    """Return a name with control characters and invisible characters escaped as in JSON."""
+    """Return a name with control and invisible characters escaped as in JSON."""
     return str(_UNPRINTABLE.sub(_in_json, text))
 
 
@@ -65,9 +65,10 @@ class Pages:
     most: int
 
     def page(self, first: int, stop: int) -> tuple[str, int]:
-        """Return the page from the line ``first`` on, and its last line, which is at most ``stop``.
+        """Return the page that begins with line ``first``, and the number of its last line.
 
-        It has as many lines as fit. Raises ``ConfigError`` if a single line does not fit.
+        The page has as many lines up to ``stop`` as fit. Raises ``ConfigError`` if a single line
+        does not fit.
         """
         ends = range(first, stop + 1)
         number = most_fitting(ends, lambda end: self.count(self.shown(first, end, stop)), self.most)

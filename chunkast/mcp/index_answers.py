@@ -1,4 +1,4 @@
-"""The answers of the MCP tools: plain text within a token limit, with places to read next."""
+"""Answer the calls of the MCP tools: plain text within a token limit, with places to read next."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ MaxTokens = Annotated[int, Field(description="the limit of the answer")]
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers from an index.
+    """Answers from an index.
 
-    ``chunker`` counts tokens and parses documents; ``embed`` returns the vector of a query or None,
-    and ``stale`` the documents that are not up to date.
+    chunker: counts tokens and parses documents.
+    embed: returns the vector of a query, or None.
+    stale: returns the documents that are out of date.
     """
 
     store: Store

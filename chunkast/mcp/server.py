@@ -48,10 +48,11 @@ def serve(
     embed: Callable[[str], list[float] | None] = lambda _query: None,
     stale: Callable[[], dict[str, str]] = dict,
 ) -> None:
-    """Serve an index over stdio until the client closes it; ``chunker`` counts and parses.
+    """Serve an index over stdio until the client closes the connection.
 
-    ``embed`` returns the vector of a query, or ``None`` to search by words alone. ``stale`` returns
-    the documents that are not up to date: see :meth:`Store.stale`.
+    chunker: counts tokens and parses documents.
+    embed: returns the vector of a query, or ``None`` to search by words alone.
+    stale: returns the documents that are out of date; see :meth:`Store.stale`.
     """
     answers = Answers(store, chunker, embed, stale)
     server = _Server("chunkast", instructions=_NEXT, log_level="WARNING")
