@@ -313,7 +313,7 @@ class ChunkConfig:
         return cls.of({**kept, **options})
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
-        """Return the Markdown extensions for ``source``. Its file extension may add one."""
+        """Return the Markdown extensions for ``source``, which depend on its file extension."""
         if "dialects" in self.extensions and source:
             name = source.lower()
             added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)

@@ -435,7 +435,7 @@ class Chunk:
 
     @property
     def uuid(self) -> str:
-        """The chunk's id as a UUID, for stores that only accept UUIDs (see ``chunk_uuid``)."""
+        """The chunk's id as a UUID, for stores that accept only UUIDs (see ``chunk_uuid``)."""
         return chunk_uuid(self.id)
 
     @property

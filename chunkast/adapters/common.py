@@ -55,7 +55,7 @@ def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
 def described(adapter: object, config: ChunkConfig, **own: object) -> str:
     """Return an adapter's ``repr``: its class, and the options that differ from the defaults.
 
-    ``own`` are the adapter's own options; those that are false or empty are left out.
+    ``own`` are the adapter's own options. False and empty options are omitted.
     """
     options = config.changed_fields() | {name: value for name, value in own.items() if value}
     shown = ", ".join(f"{name}={value!r}" for name, value in options.items())

@@ -52,7 +52,7 @@ class ChunkastTextSplitter(TextSplitter):
     add_start_index: add positions to the metadata: ``start_index``, ``end_index``, ``start_line``
         and ``end_line``. If a line is inserted before a chunk, its positions change, and
         ``langchain_core.indexing.index`` writes the chunk again.
-    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that accept only UUIDs.
     sections: add lists of the heading paths and anchors of all sections in the chunk to the
         metadata, as ``sections`` and ``section_anchors``. Many vector stores do not accept lists.
 

@@ -74,7 +74,7 @@ class ChunkastNodeParser(NodeParser):
     The metadata also contains ``headings`` (a single string), positions, ``token_count`` and the
     chunk's own metadata. Of these, language models see only the line numbers, and none is embedded.
 
-    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that accept only UUIDs.
     sections: add lists of the heading paths and anchors of all sections in the chunk to the
         metadata, as ``sections`` and ``section_anchors``. Many vector stores do not accept lists.
 

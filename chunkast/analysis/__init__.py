@@ -58,8 +58,8 @@ def structure_of(
     """Return the structure of a document; the extension of ``name`` determines its format.
 
     ``language`` overrides the format: a programming language, or "" for Markdown. If ``blanks`` is
-    false, blank lines between top-level blocks may be missing from the tree. An analysis is not
-    analyzed again. Never raises for a str, unless a user's heuristic does.
+    false, blank lines between top-level blocks may be missing from the tree. If ``text`` is an
+    ``Analysis``, it is used unchanged. Never raises for a str, unless a user's heuristic does.
     """
     if isinstance(text, Analysis):
         return Structure(text, config, complete=True)

@@ -1,4 +1,4 @@
-"""The frames of divided blocks: header rows, opening fence lines, and open HTML tags."""
+"""Compute the frames of divided blocks: header rows, opening fence lines, and open HTML tags."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Headed(NamedTuple):
 
 
 class HeadedLeaves:
-    """The leaves right below headings in a document, which are looked up by position.
+    """Looks up the leaves right below headings in a document by position.
 
     ``text`` is the text that the parser read.
     """

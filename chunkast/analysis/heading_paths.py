@@ -90,7 +90,7 @@ class OpenSections:
         return ended
 
     def enter(self, number: int) -> None:
-        """Enter a wrapper. The next section has this number."""
+        """Enter a wrapper. ``number`` is the number of the next section."""
         self._wrappers.append((self.stack[-1][0] if self.stack else _DOCUMENT, number))
 
     def leave(self) -> list[int]:
@@ -106,7 +106,7 @@ class OpenSections:
 
 
 class Headings:
-    """The headings that begin sections, which are looked up by position.
+    """Looks up the headings that begin sections by position.
 
     all: the headings of the analysis. A heading without a title also begins a run, but its path is
     that of the section around it.
@@ -146,7 +146,7 @@ class Headings:
         return bisect_right(self._starts, pos) - 1
 
     def number_at(self, pos: int) -> int:
-        """Return the number of the heading whose section contains ``pos``; -1 before the first."""
+        """Return the number of the heading whose section contains ``pos``, or -1 if there is none."""
         return self.runs[self.run_at(pos)].heading
 
     def path(self, number: int) -> tuple[str, ...]:
@@ -246,12 +246,12 @@ class Part(NamedTuple):
 class Sections:
     """The sections of a document, as they are cut. A section has the number of its first run.
 
-    starts: the start of each run, then the end of the text. If no cut is allowed at a run's start
-        in the document, the start is moved.
-    roots: the sections that are cut one by one, and never joined.
+    starts: the start of each run, then the end of the text. A start at which no cut is allowed is
+        moved.
+    roots: the sections that are cut separately, and never joined.
     appendices: the starts of the footnotes and link definitions at the end of a document or page.
-    apart: if the front matter of pages is omitted, their runs, each with the end of the text
-        before.
+    apart: the first run of each page whose front matter is omitted, with the end of the text before
+        the page.
     """
 
     def __init__(self, headings: Headings, starts: Sequence[int], apart: Mapping[int, int]) -> None:
@@ -269,7 +269,7 @@ class Sections:
             self._stops = [apart.get(number, start) for number, start in enumerate(starts)]
 
     def end(self, section: int) -> int:
-        """Return the position after a section."""
+        """Return the end of a section."""
         return self._stops[self._ends[section]]
 
     def parts(self, section: int) -> Iterator[Part]:

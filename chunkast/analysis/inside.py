@@ -47,7 +47,7 @@ class InlineText:
     _spans: Sequence[InlineSpan]
 
     def outermost(self, fits: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
-        """Yield the spans of the outermost links, code spans and so on that fit."""
+        """Yield the spans of the outermost inline constructs that fit, such as links."""
         source = self._prose.source
         spans = [(span, 0) for span in reversed(self._spans)]
         while spans:

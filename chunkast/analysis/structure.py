@@ -43,7 +43,8 @@ class Structure:
     """The structure of one document.
 
     ``analysis`` has the blocks and headings and, if ``complete`` is true, all break points and
-    regions. Otherwise, those of blocks are computed on first use, and :meth:`completed` adds them.
+    regions. If it is false, the points and regions of blocks are computed on first use;
+    :meth:`completed` returns an analysis with all of them.
     """
 
     def __init__(self, analysis: Analysis, config: ChunkConfig, *, complete: bool) -> None:
@@ -193,7 +194,7 @@ class Structure:
 
     @property
     def line_score(self) -> float:
-        """The score of a point inside a leaf that only separates lines."""
+        """The score of a point between two lines of a leaf."""
         return self._config.score_table["line"]
 
     def kinds(self, start: int, end: int) -> tuple[str, ...]:

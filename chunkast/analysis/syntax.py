@@ -66,7 +66,7 @@ def code_points(
 ) -> list[Point]:
     """Return the break points inside a leaf of code, sorted by position.
 
-    If no grammar is installed for a fence's language, they are found by indentation.
+    If no grammar is installed for a fence's language, the points are found by indentation.
     """
     row = CONSTRUCTS[leaf.kind]
     if row.shape != "code":

@@ -286,7 +286,7 @@ def _score_kind(block: Block, row: Construct) -> str:
 
 
 def line_end(text: str, end: int) -> int:
-    """Return ``end``, or if a line ending ends there, the start of the line ending."""
+    """Return ``end``, or the start of a line ending that ends at ``end``."""
     if text.endswith("\n", 0, end):
         end -= 1
     if text.endswith("\r", 0, end):

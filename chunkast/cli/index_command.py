@@ -52,7 +52,7 @@ _REPORTED: Final = (
 
 @dataclass(slots=True)
 class _Run:
-    """A run of the command, with what the database remembers of the last one.
+    """A run of the command, with the stored settings of the last run.
 
     found: whether the database was found, and not named by the user.
     root: the folder that sources were relative to, or ``None``.
@@ -70,7 +70,7 @@ class _Run:
     patient: bool = True
 
     def recall(self, settings: Mapping[str, str]) -> None:
-        """Use the settings of a database for whatever the command does not give."""
+        """Use the stored settings of a database for options that are not given."""
         from chunkast.index.stored_vectors import MODEL
 
         # The values of PATHS and of the options in ``_SELECTING``, and the root.
@@ -97,7 +97,7 @@ class _Run:
                 setattr(options, name, known)
 
     def chunker(self) -> Chunker:
-        """Return the chunker for the given options and the remembered ones."""
+        """Return the chunker for the given and the stored options."""
         from chunkast.chunker import Chunker
 
         # An index remembers the options that are not those of ``ChunkConfig``.
@@ -110,7 +110,7 @@ class _Run:
         return Chunker(ChunkConfig.from_file(known, config_values(self.options)))
 
     def select(self) -> tuple[Root, Selection]:
-        """Return the root and the selected files, without those whose names cannot be stored."""
+        """Return the root and the selected files, without files whose names cannot be stored."""
         if not self.options.paths:
             raise UsageError("PATHS missing (see chunkast index --help)")
         root = root_of(self.options, self.root)
@@ -126,7 +126,7 @@ class _Run:
         return root, selection
 
     def selected(self, root: Root) -> dict[str, Any]:
-        """Return the root, PATHS and the options that select files, as they are remembered."""
+        """Return the settings to store: the root, PATHS, and the options that select files."""
         options = self.options
         return {
             _ROOT: root.real,
@@ -199,10 +199,10 @@ def run(options: Namespace) -> int:
 
 
 def refresh(options: Namespace, path: str) -> bool:
-    """Update the database at ``path`` with the options that it remembers, for another command.
+    """Update the database at ``path`` with its stored options, before another command reads it.
 
-    Vectors are made only if ``options`` or the environment name a server. If the database cannot be
-    updated now, prints a note, and returns false.
+    Vectors are computed only if ``options`` or the environment name a server. If the database
+    cannot be updated now, prints a note and returns false.
     """
     from chunkast.cli.main import parser_of
     from chunkast.index import Store
@@ -279,7 +279,8 @@ def _update(
 ) -> tuple[IndexReport, list[str]]:
     """Index the selected files, and return the report and the changed options.
 
-    ``first`` is the selection of a new index; else the files are selected while no other run writes.
+    ``first`` is the selection of a new index; else the files are selected while no other run
+    writes.
     """
     options, chunker = this.options, this.chunker()
 

@@ -1,4 +1,4 @@
-"""Text output on stdout, one-line messages on stderr, and the log lines of ``--debug``."""
+"""Write text to stdout, and one-line messages and the log lines of ``--debug`` to stderr."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Namespace) -> int:
-    """Print each occurrence of the quote. Return 1 if there are none, else 0."""
+    """Print each occurrence of the quote. Return 1 if it does not occur, else 0."""
     quote = " ".join(options.text)
     if quote == "-":
         quote = "".join(read_pieces("-"))

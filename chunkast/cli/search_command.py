@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Namespace) -> int:
-    """Print the chunks that match the query. Return 1 if there are none, else 0."""
+    """Print the chunks that match the query. Return 1 if no chunk matches, else 0."""
     query = " ".join(options.query)
     if not query.strip():
         raise UsageError("search: the query is empty")

@@ -58,7 +58,7 @@ _MAX_CONTEXT: Final = MAX_BYTES // 4
 class Item:
     """A definition or statement that begins at the start of a line.
 
-    line: the first line of the item, from 0, including comments and attributes directly above.
+    line: the first line of the item, from 0, including comments and attributes directly above it.
     depth: the number of items that contain the item.
     kind: the kind of item: "class", "function", "type", "import" or "statement".
     first: true if the item is the first one inside the item that contains it.
@@ -124,7 +124,7 @@ class Outliner:
         return _attached(reader.items)
 
     def count(self, size: int, *, broken: bool) -> None:
-        """Add ``size`` characters to those read, or to those that are ``broken``.
+        """Count ``size`` characters as read or, if ``broken`` is true, as broken.
 
         Raises ``_Exhausted`` if too many characters are broken.
         """

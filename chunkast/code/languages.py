@@ -1,6 +1,6 @@
 """The programming languages of ``grammars.json``: their names, file extensions and node types.
 
-To add a language, add a row there, its grammar's package to the ``code`` extra, and a test.
+To add a language, add a row to that file, its grammar's package to the ``code`` extra, and a test.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Language:
     kinds: the kind of break point for each node type; nodes of other types are statements.
     wrappers: the types of nodes around a definition, such as decorators and ``export``. A wrapper
         has the same kind as the definition.
-    closers: for the start of a line, the text that ends the block that such a line opens;
-        brackets are not included.
-    filler: a statement to put into a block that must not be empty.
+    closers: by the start of a line that opens a block, the text that ends the block; brackets are
+        not included.
+    filler: a statement for a block that must not be empty.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Language:
         return self.package.replace("_", "-")
 
     def refuses(self, source: str) -> bool:
-        """Return whether ``source`` might crash the grammar's scanner."""
+        """Return whether ``source`` is refused because it might crash the grammar's scanner."""
         if self.name == "ruby":
             # Heredocs may overrun the scanner's buffer.
             heredocs = _HEREDOC.findall(source)

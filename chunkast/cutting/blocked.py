@@ -59,7 +59,7 @@ def blocked_in(
 
 
 def sentence_cuts(structure: Structure, costs: Costs, protected: SpanSet, leaf: Block) -> list[int]:
-    """Return the positions between sentences of a leaf of prose at which cuts are allowed."""
+    """Return the starts of a leaf's sentences at which cuts are allowed."""
     text = structure.insides.several_sentences(leaf)
     if text is None:
         return []

@@ -50,7 +50,7 @@ class _Parts(NamedTuple):
         return (above + "\n\n" if above else "") + (self.frame.prefixes[0] if self.frame else "")
 
     def shorter(self) -> Iterator[_Parts]:
-        """Return these parts, and then fewer and fewer of them; the frame stays as it is.
+        """Return these parts, then fewer and fewer of them, always with the whole frame.
 
         The innermost heading is removed last, and the innermost opener right before it.
         """

@@ -106,7 +106,7 @@ class Costs:
         return self.tokens(start, end) - self._saved[last] + self._saved[first]
 
     def is_within(self, start: int, end: int) -> bool:
-        """Return whether the text of the chunk for ``text[start:end]`` fits the budget alone."""
+        """Return whether ``text[start:end]``, trimmed and with replacements, fits the budget."""
         room = self.budget
         if self._index.bounds(start, end)[1] <= room:
             return True
@@ -164,7 +164,7 @@ class Costs:
     def embedded(self, start: int, end: int) -> tuple[str, int] | None:
         """Return the text to embed for ``text[start:end]`` and its token count.
 
-        Returns None if the text is embedded as it is.
+        Returns None if the text is embedded unchanged.
         """
         text = self.replaced.text_of(start, end) if self.replaced.any else None
         return None if text is None else (text, self._counter.count(text))
@@ -213,7 +213,7 @@ class Costs:
         return self._index.count_after(before, start, end)
 
     def count_once(self, text: str) -> int:
-        """Return the token count of a text that is not counted again."""
+        """Return the token count of a text, without caching it."""
         return self._counter.count(text)
 
     def is_near(self, start: int, end: int) -> bool:

@@ -44,9 +44,8 @@ class Divider:
         """Return the cuts that keep the first part of a unit with the text that introduces it.
 
         The text ``[group, unit.pos)`` and the unit, which ends at ``end``, do not fit together. A
-        unit without ``cuts`` is cut after its first sentence. If that is not enough, the text
-        before it is cut before its last sentence. If that does not help either, ``cuts`` are
-        returned.
+        unit without ``cuts`` is cut after its first sentence. If the two still do not fit, the text
+        before the unit is cut before its last sentence. If this does not suffice, returns ``cuts``.
         """
         costs = self._costs
         parts = cuts or self._sentences(unit.leaf, protected, unit.pos, end)[:1]

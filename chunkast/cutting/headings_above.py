@@ -39,7 +39,7 @@ class HeadingsAbove:
         self._structure = structure
 
     def above(self, start: int) -> Above:
-        """Return the headings that stay with the unit at ``start``, if any."""
+        """Return the headings that stay with the unit at ``start``, and the unit's first word."""
         headed = self._structure.headed.at(start)
         if headed is None or headed.start != start:
             return NOTHING_ABOVE

@@ -18,7 +18,7 @@ _CONTENT = re.compile(f"[^{WHITE_SPACE}]")
 class Replaced:
     """The spans of a document that are replaced in ``embed_text``.
 
-    any: true if there are such spans.
+    any: true if the document has such spans.
     """
 
     def __init__(self, replacements: Sequence[Replacement], text: str, *, trim: bool) -> None:

@@ -1,4 +1,4 @@
-"""Repair a source with heuristics before a parse, after a failed one and after a successful one."""
+"""Repair a source with heuristics, before a parse and after a failed or successful parse."""
 
 from chunkast.heuristics.engine import (
     DEFAULT_REPARSES,

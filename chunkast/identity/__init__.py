@@ -1,4 +1,4 @@
-"""Chunk ids that stay the same when other text is edited, write plans, and citations."""
+"""Compute stable chunk ids, write plans and citations."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
 from chunkast.identity.ids import PartCounts, chunk_id, next_chunk_id

@@ -80,7 +80,7 @@ def locate_quote(
     White space may differ, as in :func:`validate_quote`. In documents without such an occurrence,
     markup, entities, typographic quotes and dashes may differ too, and "..." in the quote may stand
     for up to 2,000 characters; ``verbatim`` is false for these citations. Letters, case and Unicode
-    forms must always match. Occurrences do not overlap. A blank quote has none.
+    forms must always match. Occurrences do not overlap. A blank quote has no occurrences.
 
     where: the text of a document, or chunks in order, document by document. A quote may continue
         from one chunk to the next. In a text, citations have no source and no chunk ids.

@@ -1,4 +1,4 @@
-"""An index of chunks in one SQLite file, with incremental updates, search and citations."""
+"""Index chunks in one SQLite file, with incremental updates, search and citations."""
 
 from chunkast.index.checks import text_hash
 from chunkast.index.comparison import BudgetFigures, compare_budgets

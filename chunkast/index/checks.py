@@ -1,4 +1,4 @@
-"""Check a database for damage, and recover the contents of a damaged or older one."""
+"""Check a database for damage, and recover the contents of a damaged or older database."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 class Saved(NamedTuple):
-    """A document that could be read from a damaged or older database.
+    """A document recovered from a damaged or older database.
 
     text: the text, or ``None`` if it is damaged or not stored.
     """
@@ -138,7 +138,7 @@ class Saved(NamedTuple):
 
 
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
-    """Return the documents of a damaged or older database, up to the first unreadable one.
+    """Return the documents of a damaged or older database, up to the first unreadable document.
 
     Their chunks show which texts already have a vector.
     """

@@ -84,7 +84,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingServer:
-    """A function that embeds texts with a server: see :meth:`Store.embed_missing`.
+    """A callable that embeds texts with a server, for example for :meth:`Store.embed_missing`.
 
     url: the address before "/embeddings", such as "http://127.0.0.1:8080/v1".
     model: the name of the model.
@@ -172,9 +172,9 @@ class EmbeddingServer:
 def query_vector(store: Store, query: str, *, url: str, key: str = "") -> list[float] | None:
     """Return the vector of a query from the server at ``url``, for :meth:`Store.search`.
 
-    Returns ``None``, with a ``ChunkastWarning``, if the server fails or the index has no vectors;
-    in the latter case, the server is not contacted. Raises ``ConfigError`` for an invalid ``url``
-    or ``key``.
+    Returns ``None``, with a ``ChunkastWarning``, if the server fails or the index has no vectors.
+    Without vectors, the server is not contacted. Raises ``ConfigError`` for an invalid ``url`` or
+    ``key``.
     """
     model, size = store.embedding_model()
     reason = f"{store.path} has no vectors"

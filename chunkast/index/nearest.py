@@ -34,7 +34,7 @@ _CHUNKS: Final = """
 
 
 class Matrix:
-    """The vectors of a model in memory, scaled to length 1; there is at least one.
+    """The vectors of a model in memory, scaled to length 1. The model must have a vector.
 
     Raises ``MissingPackageError`` if numpy is not installed, and ``DamageError`` if the vectors are
     damaged.

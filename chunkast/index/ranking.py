@@ -102,7 +102,7 @@ def ranked(
 def loaded(
     connection: sqlite3.Connection, rows: Iterator[tuple[int, float]]
 ) -> Iterator[Candidate]:
-    """Yield the chunks with these numbers and scores, in the same order."""
+    """Yield the chunks of ``rows``, which are pairs of a chunk's number and score, in order."""
     while step := dict(islice(rows, _STEP_SIZE)):
         stored = read_rows(connection, BY_NUMBER, [json.dumps([*step])])
         loaded = {number: (chunk, own) for number, own, chunk in stored}
@@ -139,7 +139,7 @@ def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> tuple[int, 
     """Return the span of the section in a chunk that matches the query best, by BM25.
 
     Only the parts of sections in ``span``, a span of the document, are considered. Titles and text
-    have the same weight here. If no section contains a word of the query, returns the first one.
+    have the same weight. If no section contains a word of the query, returns the first section.
     """
     starts = [*(chunk.section_starts or (chunk.start_index,)), chunk.end_index]
     clipped = ((max(start, span[0]), min(end, span[1])) for start, end in pairwise(starts))

@@ -83,7 +83,7 @@ class Reader:
         raise StoreError(self._path, f"has no chunk {chunk_id!r}")
 
     def costs(self) -> dict[str, int]:
-        """Return a mapping from each document's source to its token count, excluding overlap."""
+        """Return the token count of each document by source, without overlaps."""
         return dict(self._connection.execute(_COSTS).fetchall())
 
     def stale(self) -> dict[str, str]:
@@ -179,7 +179,7 @@ class Reader:
 
     @cached_property
     def config(self) -> ChunkConfig:
-        """The options that determine how documents are read."""
+        """The configuration for reading documents."""
         return ChunkConfig.of(self._some(_READING))
 
     def _some(self, names: Container[str]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ BY_NUMBER: Final = "WHERE chunks.number IN (SELECT value FROM json_each(?))"
 
 
 def field_column(name: str) -> str:
-    """Return SQL for the value of a field that is stored in ``fields``."""
+    """Return an SQL expression for the value of a field in the column ``fields``."""
     return f"json_extract(fields, '$[{_FIELDS.index(name)}]')"
 
 
@@ -108,7 +108,7 @@ def read_rows(
 
 
 def text_reader(connection: sqlite3.Connection) -> Callable[[int], str]:
-    """Return a function that returns the text of a document, and caches the last one."""
+    """Return a function that returns the text of a document, and caches the last text."""
     query = "SELECT text FROM documents WHERE number = ?"
     return lru_cache(1)(lambda number: connection.execute(query, (number,)).fetchone()[0])
 

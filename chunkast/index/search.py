@@ -94,9 +94,9 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """The best parts of chunks for a query, counted with ``counter``.
+    """Finds the best parts of chunks for a query.
 
-    ``config`` has the options that determine how documents are read.
+    ``counter`` counts their tokens; ``config`` is the configuration for reading documents.
     """
 
     query: str
@@ -108,7 +108,7 @@ class Parts:
 
         The part is the section in the span ``inside`` of the chunk that matches the query best. If
         the section does not fit, the part is its block or sentence that matches best, with as many
-        adjacent ones as fit. Returns ``None`` if no matching part fits.
+        adjacent blocks or sentences as fit. Returns ``None`` if no matching part fits.
         """
         begin, end = best_section(self.query, chunk, inside)
         text = chunk_text(chunk, begin, end)
@@ -221,8 +221,8 @@ def hits(
 ) -> Iterator[Hit]:
     """Yield a hit for each selected chunk.
 
-    ``also`` are the places of copies by the chunk's id; ``stale`` are the documents that are out of
-    date.
+    ``also`` are the places of copies, by the chunk's id; ``stale`` are the documents that are out
+    of date.
     """
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk

@@ -46,9 +46,9 @@ class Store:
     create: create the index if it is missing.
     read_only: open the file for reading only.
 
-    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it if the
-    index is damaged or made by an earlier version, and methods that write if the file cannot be
-    written.
+    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it for an
+    index that is damaged or from an earlier version; methods that write also raise it if the file
+    is not writable.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
@@ -321,10 +321,10 @@ class Store:
     ) -> list[Hit]:
         """Return the best hits for ``query`` that fit a token budget, best first.
 
-        Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the best
-        100 chunks are merged with the 100 nearest by vectors, by reciprocal rank fusion. Hits have
-        no overlap. If a chunk exceeds the remaining budget, the part around the best match is
-        returned; see :attr:`Hit.part`. Copies are one hit; see :attr:`Hit.also`.
+        Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the 100
+        best chunks are merged with the 100 chunks whose vectors are nearest, by reciprocal rank
+        fusion. Hits have no overlap. If a chunk exceeds the remaining budget, the part around the
+        best match is returned; see :attr:`Hit.part`. Copies are one hit; see :attr:`Hit.also`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.

@@ -61,7 +61,7 @@ _COMPOUND: Final = range(4, 21)
 
 
 def terms(text: str) -> str:
-    """Return ``text`` in the form in which it is indexed.
+    """Return ``text`` in the form that is stored in the full-text index.
 
     The parts of a ``CamelCase`` word are added after the word, characters of scripts without
     spaces are separated by spaces, and compatible characters are unified. A text can be removed

@@ -125,7 +125,7 @@ class IndexReport:
         return f"<IndexReport: {self}, embed {len(self.embed):,}, reuse {len(self.reuse):,}>"
 
     def __str__(self) -> str:
-        """Return the number of changes of each kind; moved chunks also count as unchanged."""
+        """Return the numbers of changes as text. Moved chunks also count as unchanged."""
         return (
             f"added {len(self.added):,}, changed {len(self.changed):,}, "
             f"unchanged {self.unchanged:,}, removed {len(self.removed):,}, moved {len(self.moved):,}"
@@ -220,11 +220,11 @@ class Writing:
         return known is not None and known[1:] == [text_hash, self._fingerprint]
 
     def absent(self) -> list[str]:
-        """Return the sources of stored documents that were neither kept nor put, sorted."""
+        """Return the sorted sources of stored documents that were neither kept nor put."""
         return sorted(self._stored.keys() - self._counted)
 
     def keep(self, source: str) -> str:
-        """Keep a stored document, unless it is put later; return its source as stored.
+        """Keep a stored document, and return its source as stored. It may still be put later.
 
         Raises ``ConfigError`` if the source has already been kept or put.
         """

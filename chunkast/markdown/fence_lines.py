@@ -25,8 +25,7 @@ def closes(line: str, run: str) -> bool:
 def around_code(text: str, fence: Block, last: int) -> tuple[str, str]:
     """Return a fence's opening and closing lines without indentation and container prefix.
 
-    The closing line begins at ``last``. If it is missing, one that fits the opening line is
-    returned.
+    The closing line begins at ``last``. If the fence has none, returns a line that would close it.
     """
     opening = _OPENING.search(text, fence.start, fence.end)
     if opening is None:

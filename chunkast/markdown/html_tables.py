@@ -258,7 +258,7 @@ class _Reader:
         self.ended = tag.end
 
     def edge(self, pos: int) -> None:
-        """Record any text from the last table to ``pos``, the next table or the end of the leaf."""
+        """Record the text from the last table to ``pos``, the next table or the leaf's end."""
         if not is_blank(self.text[self.ended : pos]):
             self.tables.edges += (self.ended, pos)
 

@@ -62,7 +62,7 @@ def find_line(
     *,
     html: bool = False,
 ) -> int:
-    """Return the first line below ``start`` in its container whose text ``matches``, or -1.
+    """Return the first line below ``start`` in its container that ``matches``, or -1.
 
     If ``html`` is true, the search ends at a blank line, where Markdown ends an HTML block, and
     skips lines indented as code. The result is remembered for the lines before it, so that blocks
@@ -83,7 +83,7 @@ def find_line(
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
-    """Return the end of the quote and item markers at the start of ``text[start:end]``, a line."""
+    """Return the end of the quote and item markers at the start of the line ``text[start:end]``."""
     last = len(text) if end is None else end
     # Matched one by one: a repeated group in the pattern takes a hundred bytes for each marker.
     while marks := _MARKS.match(text, start, last):

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class OpenElements(Generic[Key, Item]):
-    """The open elements, outermost first: a key, such as a tag's name, and an item for each."""
+    """The open elements, outermost first. Each has a key, such as a tag's name, and an item."""
 
     def __init__(self) -> None:
         self.stack: list[tuple[Key, Item]] = []
@@ -39,7 +39,7 @@ class OpenElements(Generic[Key, Item]):
 
 
 def nested(spans: Iterable[tuple[int, int]], deepest: int | None = None) -> list[tuple[int, int]]:
-    """Return the spans sorted, outer ones first, without those that cross an earlier one.
+    """Return the sorted spans, outer spans first, without spans that cross an earlier span.
 
     Spans inside ``deepest`` other spans are omitted too.
     """

@@ -45,7 +45,7 @@ class ParsedMarkdown:
 
     references: the normalized labels of the link definitions.
     tags: the spans of pairs of XML tags, sorted.
-    wrappers: the spans of the tags and components around blocks, sorted; none cross.
+    wrappers: the sorted spans of the tags and components around blocks, which never cross.
     front_matter_end: the end of the front matter, or 0 if there is none.
     footnotes: the labels of the footnotes, as written in the text.
     pages: the spans of front matter inside the document, each of which begins a page.

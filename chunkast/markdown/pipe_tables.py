@@ -1,4 +1,4 @@
-"""Pipe tables: their rows and cells, and the text that completes a part of one."""
+"""Read the rows and cells of pipe tables, and complete a part of a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DELIMITER = re.compile(r"[ \t]*:?-+:?[ \t]*")
 
 
 def count_delimiters(row: str) -> int:
-    """Return the number of columns in a delimiter row, or 0 if ``row`` is not one."""
+    """Return the number of columns in a delimiter row, or 0 if ``row`` is not a delimiter row."""
     if not _DELIMITER_ROW.fullmatch(row):
         return 0
     delimiters = row.rstrip(" \t").removeprefix("|").removesuffix("|").split("|")
@@ -40,7 +40,7 @@ def count_cells(row: str) -> int:
 
 
 def pipe_table(text: str, start: int, end: int) -> Tables:
-    """Read the lines of a table, and its cells on demand."""
+    """Read the lines of a pipe table; its cells are read when they are needed."""
     starts = line_starts(text, start, end)
     body = starts[2:-1]
     cells = cache(partial(_cells, text))
@@ -92,7 +92,8 @@ def _padding(
 def _cells(text: str, start: int, end: int) -> list[Cell]:
     """Return the cells in a row of a table, or in a part of a row.
 
-    Their spans tile it: the first includes the margin, the last the closing pipe and the line ending.
+    Their spans tile it: the first includes the margin, the last the closing pipe and the line
+    ending.
     """
     margin = _MARGIN.match(text, start, end)
     first = margin.end() if margin else start

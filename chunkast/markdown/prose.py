@@ -25,9 +25,8 @@ _BLANK_LINES = re.compile(r"(?<=\S)[ \t]*(?:\r\n|\n|\r(?!\n))[ \t\f\r\n]*[\r\n](
 class Prose:
     """A leaf's text as the parser read it, mapped to the source line by line.
 
-    The parser strips indentation and the prefixes of quotes and items from each line, so the rest
-    is searched for from the end of the source line. At the top level nothing is stripped, and
-    content and source are the same.
+    The parser strips indentation and the prefixes of quotes and items from each line. The rest is
+    found by comparing it with the end of the source line. At the top level, nothing is stripped.
     """
 
     def __init__(self, text: str, block: Block) -> None:

@@ -52,7 +52,7 @@ def _code_spans(text: str) -> dict[int, int]:
 class Scanner:
     """The state of one scan, which the rules read and update.
 
-    ``spans`` has the constructs so far; inner constructs come before those around them.
+    ``spans`` are the constructs found so far; inner constructs come before outer ones.
     """
 
     def __init__(self, text: str, references: Container[str], *, footnotes: bool) -> None:

@@ -1,4 +1,4 @@
-"""The rows and cells of tables, whatever wrote them, and the text that completes their parts."""
+"""The rows and cells of tables in all formats, and the text that completes parts of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Around: TypeAlias = tuple[int, tuple[str, ...], str]
 
 
 class Cell(NamedTuple):
-    """A cell of a table: its span, in Markdown with the pipe before it, and the span of its text."""
+    """The span of a cell, in Markdown with the pipe before it, and the span of the cell's text."""
 
     start: int
     end: int
@@ -33,17 +33,17 @@ class Tables:
     A ``<thead>``, ``<tbody>`` or ``<tfoot>`` tag stays with the text before it, so that a row that
     takes up the whole budget is well-formed by itself. A table inside a cell is text.
 
-    edges: the start and end of each stretch of text outside the tables, alternating.
+    edges: the start and end of each span of text outside the tables, alternating.
     unspanned: the starts of rows that no cell of an earlier row extends into.
-    rows: the starts of rows, in Markdown only those below the header.
+    rows: the starts of rows; in Markdown, only of rows below the header.
     leading: the starts of header rows and of the row after them; cuts there are avoided.
     lines: the starts of lines, if the table consists of lines.
     tails: the starts of the tags that close a table or a part of a table.
     outer: for each tag, its start if it opens an element, or its end if it closes one.
     inner: the other ends of the tags, in the same order.
     cells: returns the cells in a row or in a part of a row.
-    around: yields the sorted cuts in the leaf with what completes the parts; a part without any
-        prefix has no frame. The text is that of the document.
+    around: yields the sorted cuts in the leaf, with the prefixes and the suffix that complete the
+        parts of the document's text. A part without prefixes has no frame.
     """
 
     edges: list[int] = field(default_factory=list)

@@ -99,7 +99,7 @@ def read_title(
     footnotes: Collection[str] = frozenset(),
     extensions: tuple[str, ...] = (),
 ) -> Title:
-    """Return the title of a heading with this ``content``.
+    """Return the title of a heading whose source text is ``content``.
 
     ``references`` are the normalized labels of the document's link definitions, and ``footnotes``
     are the labels of its footnotes. Undefined references are unchanged.

@@ -57,7 +57,7 @@ class _Open:
 class TreeBuilder:
     """Builds the block tree of ``text`` from the fast parser's calls or markdown-it's tokens.
 
-    starts: the line starts, and the text's length at the end.
+    starts: the line starts, then the text's length.
     front_lines: the number of lines of front matter, which the parser does not see.
     blanks: if false, the tree has no blank lines between top-level blocks. Such lines are half of
         the blocks in most documents.
@@ -131,7 +131,7 @@ class TreeBuilder:
         return self.text[self.starts[number] : self.starts[number + 1]]
 
     def leaf(self, kind: str, first: int, last: int, details: Details = NO_DETAILS) -> None:
-        """Add a leaf over the lines ``[first, last)``, after leaves for any skipped lines."""
+        """Add leaves for skipped lines, then a leaf over the lines ``[first, last)``."""
         if not self.cursor <= first < last <= self.lines:
             first = min(max(first, self.cursor), self.lines)
             last = min(last, self.lines)

@@ -84,7 +84,7 @@ class Pages:
         return self.shown(first, ends[number - 1], stop), ends[number - 1]
 
     def shown(self, first: int, last: int, stop: int) -> str:
-        """Return the page with these lines, and the call that continues it."""
+        """Return the page with the lines ``first`` to ``last``, and the call that continues it."""
         shown = self.lines[first - 1 : last]
         # Blank lines have no number.
         numbered = (

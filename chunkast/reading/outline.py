@@ -62,7 +62,7 @@ class Outline:
     def of(
         cls, analysis: Analysis, config: ChunkConfig, counter: TokenCounter, source: str | None
     ) -> Outline:
-        """Return the outline of an analysed document."""
+        """Return the outline of an analyzed document."""
         index, lines = index_of(analysis.text, counter, ()), line_starts(analysis.text)
         sections = tuple(sections_of(analysis, index.count, lines))
         return cls(source, sections, analysis, config, counter, index, lines)

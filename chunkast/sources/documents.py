@@ -41,8 +41,8 @@ def iter_document(
 ) -> Iterator[Chunk]:
     """Return an iterator over the chunks of a document, in order.
 
-    ``parts`` counts the chunks made so far at each location; it is not used for a document without
-    a source. The format of a text is inferred from the extension of ``name``, by default
+    ``parts`` counts the earlier chunks with the same source and heading path; it is not used
+    without a source. The format of a text is inferred from the extension of ``name``, by default
     ``source``. Raises ``TypeError`` for any other type of document.
     """
     source, language = checked_name("source", source), checked_name("language", language)

@@ -221,7 +221,7 @@ def chunk_cells(
 ) -> Iterator[Chunk]:
     """Yield the chunks of a notebook, cell by cell.
 
-    ``parts`` counts the chunks made so far at each location.
+    ``parts`` counts the earlier chunks in the same cell or with the same heading path.
     """
     from chunkast.analysis import structure_of
     from chunkast.cutting import chunks_of

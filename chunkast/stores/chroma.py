@@ -60,7 +60,7 @@ class ChromaTarget:
         return (Record.of(row) for row in rows if row and "embed_hash" in row)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector of ``model`` for each hash that has one."""
+        """Return a stored vector of ``model`` for each of the hashes, if there is one."""
         found: dict[str, Vector] = {}
         for page in self._pages({"embed_hash": {"$in": [*embed_hashes]}}, "embeddings"):
             pairs = zip(page["metadatas"], page["embeddings"], strict=True)

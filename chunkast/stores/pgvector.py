@@ -36,7 +36,7 @@ class PgvectorTarget:
 
     connection: a ``psycopg.Connection``, which must not be in a transaction during a sync.
     name: the name of the table, or of a schema and a table in it: "docs" or "search.docs".
-    hnsw: at the end of a sync, create an HNSW index for cosine distances if there is none.
+    hnsw: at the end of a sync, create an HNSW index for cosine distances if the table has none.
 
     The table has a column for each value of a row, and the column ``embedding`` for the vector.
     Raises ``ConfigError`` for another kind of connection or an invalid name, and

@@ -92,7 +92,7 @@ class RowWriter:
 
     @property
     def report(self) -> SyncReport:
-        """The counts so far."""
+        """The report so far."""
         return SyncReport(**self.counts)
 
     def place(self, rows: Sequence[Pending]) -> None:

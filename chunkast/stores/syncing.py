@@ -203,7 +203,7 @@ class _Run:
                 (self.overwrites if lost else self.new).append(pending)
 
     def write(self, least: int = 1) -> None:
-        """Write the new rows if there are at least ``least``, and likewise the updates."""
+        """Write the collected new rows, and the updates, once there are ``least`` of them."""
         if len(self.new) >= least:
             self.writer.place(self.new)
             self.new = []

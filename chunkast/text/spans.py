@@ -43,7 +43,7 @@ def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
 
 
 def content_end(text: str, start: int, end: int) -> int:
-    """Return the end of ``text[start:end]`` without trailing white space, at least ``start``."""
+    """Return ``end`` moved back over white space, but not before ``start``."""
     size = _FIRST_TAIL_SIZE
     while end > start:
         first = max(start, end - size)

@@ -94,8 +94,8 @@ class ToolCallStream(Generic[P]):
     parts found before it. A callback may call these methods: they return no parts then, and the
     outer call returns the new parts.
 
-    Raises ``ConfigError`` for an invalid option. No text causes an exception; those of callbacks
-    and of a user's heuristics are propagated.
+    Raises ``ConfigError`` for an invalid option. No text causes an exception; exceptions in
+    callbacks and in a user's heuristics are propagated.
     """
 
     @overload
@@ -282,7 +282,7 @@ class _Call:
         return ToolProblem(self.name, path, what, where)
 
     def problems(self, notes: Iterable[str], mistakes: _Mistakes) -> Iterator[ToolProblem]:
-        """Yield the problems in a call whose body could be read; those of arguments come last."""
+        """Yield the problems in a call with a valid body; problems of arguments come last."""
         repairs = ", ".join(notes) if self.opener.protocol.kind != "elements" else ""
         if self.error is not None or repairs:
             by = f" by {repairs}" if repairs else ""

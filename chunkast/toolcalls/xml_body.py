@@ -140,7 +140,7 @@ class _BodyReader:
         return _grouped(body.children)
 
     def whole(self, text: str) -> dict[str, Any] | None:
-        """Return the arguments in a body without elements, or ``None`` if it has none."""
+        """Return the arguments in a body without elements, or ``None`` if the text is no object."""
         found, names = _object_in(text, self.parameters), [*self.parameters.properties]
         known = self.parameters.property(names[0]) if len(names) == 1 else None
         is_string = known and known.kind == "string" and text.strip(WHITE_SPACE)

@@ -53,12 +53,12 @@ _INTERRUPTED: Final = ["paragraph", "reference", "blockquote", "list"]
 class Dialect:
     r"""The rules that an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
 
-    switch: enables a plugin, a rule or an option of the parser.
+    switch: a function that enables a plugin, a rule or an option of the parser.
     rule: a rule for blocks, which may interrupt text and is tried before fences.
     begins: the name of the block rule, and the characters with which its blocks can begin. By
         default, the name is the extension's, and blocks begin with any character.
-    read: replaces lines (ended by ``\n``) that the parser does not understand, one for one.
-    arrange: changes the tree after the parse.
+    read: a function that replaces lines that the parser does not understand, one for one.
+    arrange: a function that changes the tree after the parse.
     attached: a pattern for the first line of blocks that stay with the block before them.
     inline: rules for spans that must not be cut, keyed by first character and tried before
         CommonMark's own rules.
@@ -66,7 +66,7 @@ class Dialect:
         precedes.
     items: a pattern for lines inside a paragraph that begin a list item.
     constructs: the kinds of blocks that the rule adds.
-    needs: returns a true value if the dialect may affect a text, the parser's input.
+    needs: a function that returns a true value if the dialect may affect the parser's input.
     """
 
     extension: str

@@ -59,7 +59,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def target_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
-    """Parse a target, ``(label)=``, on a line of its own."""
+    """Parse a MyST target, ``(label)=``, on a separate line."""
     at = state.bMarks[start] + state.tShift[start]
     if state.is_code_block(start) or not _TARGET.match(state.src[at : state.eMarks[start]]):
         return False
@@ -79,14 +79,14 @@ class TitleText:
         self._link = ""
 
     def add(self, text: str, *, is_code: bool = False) -> None:
-        """Add text, inside the link that is open, if any."""
+        """Add text; if a link is open, add it to the link."""
         link = None if is_code and not self._link else self._link
         if self._pieces and self._pieces[-1][1] == link:
             text = self._pieces.pop()[0] + text
         self._pieces.append((text, link))
 
     def link(self, destination: str) -> None:
-        """Begin a link, or end it with an empty destination."""
+        """Begin a link to ``destination``; an empty destination ends the open link."""
         self._link = destination
         self._pieces.append(("", destination))
 

@@ -23,7 +23,7 @@ _AFTER_OPENER = re.compile(rf"{_SEPARATOR}\Z|{_CLOSER.pattern}")
 
 
 def conflict_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse the lines from an opening marker to the next closing one in the same container."""
+    """Parse the lines from an opening marker to the next closing marker in the same container."""
     first = state.bMarks[start] + state.tShift[start]
     if state.is_code_block(start) or not _OPENER.match(state.src, first):
         return False

@@ -132,7 +132,7 @@ class _Containers:
 
 
 def container_rule(markers: Sequence[Marker]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Return the block rule for the containers that these markers open."""
+    """Return the block rule for the containers that ``markers`` open."""
 
     def rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
         if state.is_code_block(start_line):

@@ -42,7 +42,7 @@ _VARIABLE = re.compile(r"\(\s*[^\W\d_]\s*")
 
 
 def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a block of math; a block rule for markdown-it."""
+    """Parse a block of math, as a block rule for markdown-it."""
     line = line_text(state, start)
     if state.is_code_block(start):
         return False

@@ -106,7 +106,7 @@ def _has_columns(state: StateBlock, row: int, columns: int, end: int) -> bool:
 
 
 def text_table_rows(text: str, start: int, end: int) -> Tables:
-    """Read the lines and rows of a table; the rows of a simple table are its lines."""
+    """Read the lines and rows of a table. Every line of a simple table is a row."""
     starts = line_starts(text, start, end)
     lines = [text[start:end] for start, end in pairwise(starts)]
     headers, rows = (

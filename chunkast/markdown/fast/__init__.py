@@ -1,4 +1,4 @@
-r"""A faster block parser with the rules of markdown-it-py; it builds the same tree.
+r"""A faster block parser with the rules of markdown-it-py, which builds the same tree.
 
 The rules keep their names and their order, and accept the same texts. A rule is called only if a
 line's first character allows a match, lines are measured in bulk, and the most frequent rules add

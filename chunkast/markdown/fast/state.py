@@ -113,7 +113,7 @@ class BlockState(StateBlock):
             step(*arguments)
 
     def open(self, kind: str, first: int, info: str = "") -> list[int]:
-        """Begin a container at line ``first``; return its lines, to be passed to ``close``."""
+        """Begin a container at line ``first``, and return its lines, which ``close`` requires."""
         lines = [first, 0]
         self.build(self.tree.open, kind, lines, info)
         self.level += 1

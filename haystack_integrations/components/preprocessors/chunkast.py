@@ -47,7 +47,7 @@ class ChunkastDocumentSplitter:
 
     If the embedded text replaces parts of the chunk's text, ``meta["embed_text"]`` is the embedded
     text, and ``embed_prefix`` is "". For such documents, use ``content="embed_text"``. For a
-    ``SentenceWindowRetriever``, which joins neighbouring chunks, use ``trim=False``.
+    ``SentenceWindowRetriever``, which joins adjacent chunks, use ``trim=False``.
 
     source_key: the ``meta`` key of a document's name, from which the ids of its chunks are
         computed. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
@@ -55,7 +55,7 @@ class ChunkastDocumentSplitter:
         converters keep only the last part of a path, unless ``store_full_path=True``.)
     content: the content of the documents: "text", verbatim, or "embed_text", with context. With
         "embed_text", ``meta`` contains the verbatim ``text`` instead of ``embed_prefix``.
-    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that accept only UUIDs.
     sections: add a list of the heading paths of all sections in the chunk to ``meta``, as
         ``sections``. Many vector stores do not accept lists.
 
