@@ -129,7 +129,7 @@ class ChunkConfig:
     **Budget**
 
     max_tokens: the maximum number of tokens in a chunk, including its overlap and context: a
-        number from 1 to ``2**63 - 1``, or "model" for the tokenizer's own limit without the special
+        number from 1 to ``2**63 - 1``, or "model" for the tokenizer's own limit minus the special
         tokens that it adds to a text. Special tokens are never counted.
     reserve_tokens: the number of tokens to keep free for a prefix, such as "query: ", that you add
         to ``embed_text`` before embedding it. The token budget of a chunk is

@@ -421,8 +421,8 @@ class Chunk:
     def context(self) -> str:
         """The part of ``embed_text`` before ``text``, such as the heading path or a table's header.
 
-        It is computed from both texts. If ``embed_text`` replaces spans of ``text``, it ends where
-        the first line that was not replaced is found.
+        If ``embed_text`` replaces spans of ``text``, the context ends before the first line that is
+        in both.
         """
         embedded, shown = self.embed_text, self.text
         if shown in embedded:

@@ -1,8 +1,7 @@
 """The types of ``ChunkConfig``'s keywords, for editors and type checkers.
 
-Annotate a function that passes these keywords on with ``**options: Unpack[ChunkOptions]``. Before
-Python 3.11, ``typing`` has no ``Unpack``: import it from ``typing_extensions`` under
-``if TYPE_CHECKING:``.
+Annotate a function that passes these keywords on with ``**options: Unpack[ChunkOptions]``. This
+module also exports ``Unpack``; before Python 3.11, it has no effect at run time.
 """
 
 from __future__ import annotations

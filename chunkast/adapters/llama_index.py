@@ -72,7 +72,7 @@ class ChunkastNodeParser(NodeParser):
     ``embed_text``. With ``include_metadata=False``, no context is added.
 
     The metadata also contains ``headings`` (a single string), positions, ``token_count`` and the
-    chunk's own metadata. Of these, language models see only the line numbers, and none is embedded.
+    chunk's own metadata. These are not embedded, and language models see only the line numbers.
 
     uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that accept only UUIDs.
     sections: add lists of the heading paths and anchors of all sections in the chunk to the
@@ -243,7 +243,7 @@ def _literal(text: str) -> str:
 class EmbedOnce(TransformComponent):
     """An embedding step for pipelines that embeds every text only once.
 
-    If a document changes, a pipeline processes all of it again. Put this step in the place of the
+    If a document changes, a pipeline processes all of it again. Use this step in place of the
     embedding model: it stores each vector by the hash of its text, and calls the model only for
     texts without a stored vector.
 

@@ -51,7 +51,7 @@ class HeadedLeaves:
         self._starts = [each.start for each in self._headed]
 
     def at(self, pos: int) -> Headed | None:
-        """Return the first leaf at or after ``pos``, if a heading above it begins earlier."""
+        """Return the first leaf at or after ``pos`` if a heading above it begins before ``pos``."""
         slot = bisect_left(self._starts, pos)
         headed = self._headed[slot] if slot < len(self._headed) else None
         return headed if headed and headed.headings[0] < pos else None

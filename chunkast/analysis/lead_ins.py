@@ -60,7 +60,7 @@ class Neighbours(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The first leaf without white space at its end."""
+        """The text of the first leaf, without trailing white space."""
         return self.text[self.leaf.start : self.leaf.end].rstrip()
 
 

@@ -1,4 +1,4 @@
-"""Chunks and search hits in colour, for a terminal."""
+"""Show chunks and search hits in colour on a terminal."""
 
 from __future__ import annotations
 

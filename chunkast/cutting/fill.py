@@ -126,7 +126,7 @@ class Filling:
         return [h for _, h in ranked_cuts(cuts, window=window, decay=self.config.decay)]
 
     def balanced(self, ends: list[int]) -> int:
-        """Return the end of the piece before the last, moved back if the last is very small."""
+        """Return the end of the second-last piece, moved back if the last piece is very small."""
         before, budget = self.tokens_before, self.costs.budget
         first, middle, last = ends[-3:]
         crumb = budget // _CRUMB_SHARE

@@ -47,10 +47,10 @@ class Replaced:
         return first, max(bisect_right(self._ends, end, first), first)
 
     def text_of(self, start: int, end: int) -> str | None:
-        """Return the text to embed for ``text[start:end]``, or None if it is unchanged.
+        """Return the text to embed for ``text[start:end]``, or None if that is the text itself.
 
-        It is unchanged if it contains no replaced span (ignoring white space at the span's ends),
-        or if only white space would remain.
+        Returns None if no replaced span (without white space at its ends) is inside, or if only
+        white space would remain.
         """
         first, last = self.inside(start, end)
         if first == last:

@@ -3,7 +3,7 @@
 - A file is selected whatever its name, unless ``exclude`` matches it.
 - A folder is searched for files with a Markdown extension, in upper or lower case; with ``code``,
   also for source code. With ``include``, it is searched for files that match ``include`` instead.
-  Hidden files and folders, vendored folders (``VENDORED``), and what ``.gitignore`` files or
+  Hidden files and folders, vendored folders (``VENDORED``), and paths that ``.gitignore`` files or
   ``exclude`` match are skipped. Symbolic links to folders, and to files outside the folder, are
   followed only with ``follow_links``.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if

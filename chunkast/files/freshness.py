@@ -66,7 +66,7 @@ def differences(
     """Return "changed", "new" or "gone" for the source of each document that is not up to date.
 
     settings: the settings of the index, with the options of the last run.
-    known: the stamp and hash of each file and folder. Stamps that prove more now are updated.
+    known: the stamp and hash of each file and folder. The stamps are updated.
     stored: the sources of all documents in the index.
     """
     # What an index remembers may be damaged or made up.

@@ -70,7 +70,7 @@ class IgnoreFiles:
         self._top = ""
 
     def enter(self, folder: str) -> None:
-        """Begin a search in ``folder``, a name, even if that folder is ignored."""
+        """Begin a search in the folder called ``folder``, even if it is ignored."""
         self._top = ""
         parts = folder.split("/") if folder else []
         ways = ["/".join(parts[: n + 1]) + "/" for n in range(len(parts))]

@@ -29,9 +29,10 @@ class Root:
 
     @classmethod
     def around(cls, *paths: str) -> Root:
-        """Return the current folder if it contains all ``paths``, else the innermost that does.
+        """Return the innermost folder that contains all ``paths``.
 
-        If only the root of a file system contains all paths, returns the current folder.
+        Returns the current folder if it contains all paths, or if only the root of a file system
+        does.
         """
         here = cls.at(".")
         if None not in map(here.find, paths):

@@ -94,8 +94,7 @@ def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
 def unindent(state: StateBlock, opener: int, first: int, last: int) -> None:
     """Remove the indentation of an element's content, the lines ``[first, last)``.
 
-    This is the number of columns by which the first line with text is indented more deeply than the
-    line ``opener``.
+    The indentation is that of the first line with text, relative to the line ``opener``.
     """
     columns, indent = state.sCount, state.blkIndent
     inside = (line for line in range(first, last) if not state.isEmpty(line))

@@ -40,7 +40,7 @@ class Outline:
     r"""The sections of a document with their token counts; see :meth:`Chunker.outline`.
 
     source: the document's name, or ``None``.
-    sections: the sections in order, after one for the whole document.
+    sections: a section for the whole document, then its sections in order.
 
     >>> from chunkast import Chunker
     >>> outline = Chunker().outline("# Guide\n\n## Install\n\nWith pip.\n\n## Use\n\nCall it.\n")

@@ -106,7 +106,7 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
 class Workers:
     """Processes that call ``run`` for one document after another, until they are closed.
 
-    Where processes cannot be forked, ``run`` must be picklable; otherwise, raises ``ConfigError``.
+    Raises ``ConfigError`` if processes cannot be forked and ``run`` cannot be pickled.
     """
 
     def __init__(self, run: _Run, count: int) -> None:

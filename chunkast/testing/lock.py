@@ -6,8 +6,8 @@ r"""Read and write locks: JSON Lines that record chunks for review and compariso
 
 The first line is the header. Every other line is a chunk, with the field names of ``Chunk``.
 Positions are relative: ``gap`` and ``gap_lines`` count the characters and the lines since the
-previous chunk. ``metadata`` is omitted if it is that of the previous chunk. So an inserted line or
-an edit in the front matter changes only the line of the chunk after it.
+previous chunk. ``metadata`` is omitted if it equals the previous chunk's. So an inserted line or an
+edit in the front matter changes only the line of the chunk after it.
 """
 
 from __future__ import annotations

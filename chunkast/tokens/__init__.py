@@ -1,4 +1,4 @@
-"""Token counters, the bundled vocabularies, and token counts for the spans of a document."""
+"""Count tokens with token counters and bundled vocabularies, also in the spans of a document."""
 
 from __future__ import annotations
 

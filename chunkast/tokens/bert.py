@@ -5,8 +5,8 @@ such as ``[MASK]``, drops white space, makes each punctuation mark and ideograph
 encodes each pre-token separately. So the tokens of a word depend only on the word, unless an added
 token contains its characters. Punctuation in added tokens therefore never separates words here.
 
-Most words are ASCII letters and digits or ideographs, whose case is all that the tokenizer's
-normalizer changes. The model alone encodes them; the tokenizer encodes all other words.
+Most words consist of ASCII letters and digits or of ideographs. The tokenizer's normalizer changes
+only their case, so the model alone encodes them. The tokenizer encodes all other words.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class TokenCounter:
         return map(self.count, spans_between(text, positions))
 
     def check_budget(self, max_tokens: int, reserved: int) -> None:
-        """Raise ``ConfigError`` unless ``max_tokens`` exceeds the special and reserved tokens.
+        """Raise ``ConfigError`` if special and reserved tokens exceed ``max_tokens``.
 
         Only users' own counters count special tokens. An exception in such a counter is ignored
         here, and raised when a document is chunked.

@@ -1,12 +1,12 @@
-r"""Encodes texts with runs of white space that are too long for tiktoken's engine.
+r"""Encode texts with runs of white space that are too long for tiktoken's engine.
 
 The engine remembers every character of a run over which its pattern may backtrack, and fails beyond
 a million. A text with such a run is split into pre-tokens here, by the same pattern, and tiktoken
 encodes each of them alone. (In such a text, a letter that only one of the two engines knows, because
 it is new in Unicode, may be split differently.)
 
-White space means the Unicode property here, as in tiktoken. Python's definition also includes
-U+001C to U+001F.
+White space is Unicode's property here, as in tiktoken. Python's definition also includes U+001C to
+U+001F.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ def pretoken_count(
 ) -> Callable[[str], int]:
     """Return a function that counts the tokens in a pre-token of known characters.
 
-    A function of tiktoken's that is not public encodes a pre-token without splitting it, in a
-    quarter of the time. If it is missing, ``count`` is returned.
+    A private function of tiktoken encodes a pre-token without splitting it, in a quarter of the
+    time. If this function is missing, returns ``count``.
     """
     encode = getattr(getattr(encoding, "_core_bpe", None), "encode_single_piece", None)
     if encode is None:

@@ -32,7 +32,7 @@ def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> 
 class Remembered(dict[_Key, _Value]):
     """A cache of at most ``most`` results of a function, which is called for each new key.
 
-    It is cheaper to create than an ``lru_cache``, of which every document would need its own.
+    It is cheaper to create than an ``lru_cache``; every document needs its own caches.
     """
 
     __slots__ = ("_function", "_most")
@@ -133,7 +133,7 @@ class SpanCounts(ABC):
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.
 
-        Subclasses may decide this by an estimate that is far from ``room``.
+        A subclass may rely on an estimate that is far from ``room`` instead of counting.
         """
         return self.count(start, end) <= room
 

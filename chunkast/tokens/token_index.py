@@ -150,7 +150,7 @@ class TokenIndex(SpanCounts):
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
-        """Return bounds of the number of tokens in ``text[start:end]``, trimmed or not."""
+        """Return bounds of the number of tokens in ``text[start:end]``, and in the trimmed span."""
         if not self.additive:
             # Estimates of a user's own counter are only roughly right.
             return (self.estimate(end) - self.estimate(start) - _FAR) / 4, math.inf

@@ -52,7 +52,7 @@ class KeptText:
         return self._joined, self._base
 
     def since(self, position: int) -> tuple[str, int]:
-        """Return text that includes all of it after ``position``, and the start of that text.
+        """Return a part of the text with everything after ``position``, and the part's start.
 
         This is fast if ``position`` is near the end.
         """

@@ -49,7 +49,7 @@ Found = tuple[Opener, Text] | Text | ToolProblem
 
 
 class CallFinder:
-    """Finds calls of at most ``max_call_size`` characters, or of any size if it is ``None``."""
+    """Finds calls. ``max_call_size`` limits their characters; ``None`` means no limit."""
 
     def __init__(
         self, names: Iterable[str], protocols: Sequence[Protocol], max_call_size: int | None

@@ -1,8 +1,8 @@
 """Read the parts of a JSON Schema that chunkast uses: the type, properties and items of a value.
 
 ``jsonSchema`` wrappers are removed, local references are followed, and the most specific of several
-alternatives is used. The rest of a schema is ignored. To validate values, ``jsonschema`` (the extra
-``toolcalls``) is used.
+alternatives is used. The rest of a schema is ignored. ``jsonschema`` (the extra ``toolcalls``)
+validates values.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ class Protocol:
     tail: matches one item after the body that belongs to the call: a tag, which another item may
         follow, a closing fence, or the text before the next call of the same opener (the group
         ``more``).
-    closers: in a tagged body, the closing tag of a value and that of a call; otherwise, all tags
-        that may close the call. Repairs insert them (of several for a call, the first).
+    closers: in a tagged body, the closing tags of a value and of a call; otherwise, all tags that
+        may close the call, of which repairs insert the first.
     is_lenient: whether closing tags are optional, and tagged values are on lines of their own.
     """
 

@@ -54,8 +54,8 @@ class Options(TypedDict, total=False):
 def parse_tool_calls(text: str, tools: Iterable[Tool], **options: Unpack[Options]) -> list[Part]:
     """Return the parts of ``text``: the calls of ``tools``, and the text around the calls.
 
-    Together, the parts cover all of ``text``. A call that cannot be parsed becomes a ``Text`` of
-    its own. The options are the keyword arguments of :class:`ToolCallStream`. A stream returns the
+    Together, the parts cover all of ``text``. A call that cannot be parsed becomes a separate
+    ``Text``. The options are the keyword arguments of :class:`ToolCallStream`. A stream returns the
     same parts for any fragments of the text, except that it may split the text between two calls
     into several parts. Raises ``ConfigError`` for an invalid option.
     """
@@ -85,8 +85,8 @@ class ToolCallStream(Generic[P]):
         ``metadata`` are "tool_name", "tool_call" (the original text), "start_index", "end_index",
         "error" (the exception, or None) and "notes".
     on_problem: called with each :class:`ToolProblem`: the problems in calls
-        (``ToolCall.problems``), calls that stay text, and, once for each protocol that is switched
-        off, a call that the text seems to have in it.
+        (``ToolCall.problems``), calls that stay text, and, once for each other protocol, text that
+        looks like a call of that protocol.
     max_call_size: the maximum number of characters in a call, including its tags; None means no
         limit.
 

@@ -249,7 +249,7 @@ def _no_constant(name: str) -> Any:
 def load_json(text: str, *, strict: bool = True) -> Any:
     """Return the JSON data in ``text``; strings may contain line breaks unless ``strict``.
 
-    Raises ``ValueError`` if ``text`` is not JSON, is nested too deep, or has a name twice.
+    Raises ``ValueError`` if ``text`` is not JSON, is nested too deeply, or has a name twice.
     """
     if too_deep(text):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")

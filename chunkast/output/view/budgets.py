@@ -65,7 +65,7 @@ def view_of(
     text: the document.
     config: the configuration; its budget is shown first.
     budgets: the other budgets, in tokens; by default fractions and multiples of the configured one.
-    name: the document's name, whose file extension selects how the text is read.
+    name: the document's name, whose file extension determines the format of the text.
 
     Raises ``ConfigError`` for a budget that the configuration does not allow.
     """
