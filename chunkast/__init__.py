@@ -1,4 +1,4 @@
-"""chunkast: split Markdown into chunks that fit a token budget, counted exactly.
+"""chunkast: split Markdown into chunks that fit a token budget.
 
 The names below are the public API. Modules and libraries are loaded only when a name is first used.
 """

@@ -30,7 +30,7 @@ __all__ = ("Chunker", "chunk", "chunk_file", "count_tokens")
 
 
 class Chunker:
-    """Splits Markdown into chunks that fit a token budget, counted exactly.
+    """Splits Markdown into chunks that fit a token budget.
 
     Pass either a ``ChunkConfig`` or its fields as keywords. A chunker keeps no state between calls
     and may be shared between threads. Raises ``ConfigError``, which names the field, for an invalid

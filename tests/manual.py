@@ -475,8 +475,8 @@ def completions() -> dict[Path, str]:
 # llms.txt
 
 _SUMMARY = (
-    "> Splits Markdown into verbatim chunks that fit a token budget, counted exactly, follow the "
-    "document's structure, and cite their source to the character."
+    "> Splits Markdown into verbatim chunks that fit a token budget, follow the document's structure, "
+    "and cite their source to the character."
 )
 
 

@@ -36,7 +36,7 @@ class SplitterOptions(ChunkOptions, total=False):
 
 
 class ChunkastTextSplitter(TextSplitter):
-    """Splits Markdown into chunks that fit a token budget, counted exactly.
+    """Splits Markdown into chunks that fit a token budget.
 
     Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` are numbers
     of tokens. The metadata of each chunk is the document's metadata, the chunk's own metadata,

@@ -57,7 +57,7 @@ class ParserOptions(ChunkOptions, total=False):
 
 
 class ChunkastNodeParser(NodeParser):
-    """Parses Markdown documents into nodes that fit a token budget, counted exactly.
+    """Parses Markdown documents into nodes that fit a token budget.
 
     Pass the fields of ``ChunkConfig`` as keywords; they are stored in ``options``. ``chunk_size``
     and ``chunk_overlap`` are numbers of tokens. Node ids are computed from the document's id, so

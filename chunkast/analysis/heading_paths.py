@@ -146,7 +146,7 @@ class Headings:
         return bisect_right(self._starts, pos) - 1
 
     def number_at(self, pos: int) -> int:
-        """Return the number of the heading whose section contains ``pos``, or -1 without one."""
+        """Return the number of the heading of the section at ``pos``, or -1 before all headings."""
         return self.runs[self.run_at(pos)].heading
 
     def path(self, number: int) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class BlockWalk:
         self._children(blocks, 0, math.inf, 0)
 
     def attach(self, pattern: re.Pattern[str]) -> None:
-        """Keep each leaf that matches ``pattern`` with the previous leaf, as after a lead-in."""
+        """Treat each leaf that matches ``pattern`` as introduced by the previous leaf."""
         for number, point in enumerate(self.points):
             if pattern.match(self._text, point.pos):
                 score = min(point.score, self._table["lead-in"])

@@ -122,7 +122,7 @@ class UnitFinder:
         return units
 
     def at(self, cut: int) -> Units:
-        """Return the units of the text that was cut at ``cut``."""
+        """Return the units, found earlier by :meth:`between`, of the text around ``cut``."""
         return self._found[bisect_right(self._starts, cut) - 1]
 
     def edges(self, cuts: Sequence[int]) -> Iterator[Point]:

@@ -110,7 +110,7 @@ class RowWriter:
                 self._embed_batch()
 
     def overwrite(self, rows: Sequence[Pending]) -> None:
-        """Replace rows, after reading all vectors that they need from the store."""
+        """Read all stored vectors that the rows need, then replace the rows."""
         for piece in _pieces(rows):
             found = self._find({row.needs for row in piece})
             self.known |= {text: array("f", vector) for text, vector in found.items()}

@@ -41,7 +41,10 @@ _LANGUAGE_OF: Final = {
 
 
 def language_of_text(text: str, front_matter: str = "") -> str:
-    """Return the language code under ``lang`` or ``language`` in the front matter, or a guess."""
+    """Return the code of a text's language.
+
+    This is the value of ``lang`` or ``language`` in the front matter or, without these, a guess.
+    """
     for key in ("lang", "language"):
         value = front_matter_value(front_matter, key, plain=True)
         if declared := _DECLARED.match(value):

@@ -31,7 +31,7 @@ _SOURCE_KEYS: Final = ("file_path", "url", "source")
 
 @component
 class ChunkastDocumentSplitter:
-    """Splits Markdown documents into documents that fit a token budget, counted exactly.
+    """Splits Markdown documents into documents that fit a token budget.
 
     Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` are numbers
     of tokens. ``meta`` contains the document's ``meta``, the chunk's own metadata, and:
