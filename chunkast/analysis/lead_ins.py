@@ -163,7 +163,7 @@ _ROWS: Final = (
 
 
 def lead_in(pair: Neighbours) -> LeadIn | None:
-    """Return the kind of lead-in that the first of two leaves is to the second, or None."""
+    """Return the kind of lead-in that the first leaf is to the second, or None if it is none."""
     for row in _ROWS:
         if row.applies(pair):
             return row

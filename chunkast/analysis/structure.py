@@ -179,7 +179,7 @@ class Structure:
         return following > pos
 
     def leaf_around(self, pos: int) -> Block | None:
-        """Return the leaf that contains the character at ``pos``, or None."""
+        """Return the leaf that contains the character at ``pos``, or None if no leaf does."""
         number = bisect_right(self.leaf_starts, pos) - 1
         return self.leaves[number] if number >= 0 and pos < self.leaves[number].end else None
 

@@ -59,10 +59,10 @@ def _grammar(package: str, entry: str) -> Any:
 
 
 def parse(source: str, language: Language) -> Any:
-    r"""Return the root node of the syntax tree of ``source``, or None.
+    r"""Return the root node of the syntax tree of ``source``.
 
-    ``source`` must be ASCII with line ends of ``\n``, and at most ``MAX_BYTES`` long. Returns None
-    if the grammar is not installed or parsing takes too much work.
+    Returns None if the grammar is not installed or parsing takes too much work. ``source`` must be
+    ASCII with line ends of ``\n``, and at most ``MAX_BYTES`` long.
     """
     grammar = _grammar(language.package, language.entry)
     if grammar is None or language.refuses(source):

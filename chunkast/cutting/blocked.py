@@ -45,7 +45,7 @@ def blocked_in(
             blocked.append((first, last))
 
     def fits(start: int, end: int) -> bool:
-        """Return whether an inline construct fits, extended to whole grapheme clusters."""
+        """Return whether an inline construct fits when it is extended to whole clusters."""
         first, last = clusters.start(start), clusters.end(end)
         return not protected.crosses(first, last) and costs.is_within(above.start(first), last)
 

@@ -43,11 +43,11 @@ class Filling:
         self.tokens_before = costs.tokens_before(units.pos)
 
     def fits(self, i: int, j: int, room: int) -> bool:
-        """Return whether the units ``(i, j)`` fit into ``room`` tokens."""
+        """Return whether the text between the points ``i`` and ``j`` fits into ``room`` tokens."""
         return self.costs.fits(self.pos[i], self.pos[j], room)
 
     def share(self, i: int, j: int) -> float:
-        """Return the token count of the units ``(i, j)``, divided by their rough count."""
+        """Return the token count of the text between two points, divided by its rough count."""
         rough = self.tokens_before[j] - self.tokens_before[i]
         return self.costs.shown_tokens(self.pos[i], self.pos[j]) / rough if rough else 1.0
 

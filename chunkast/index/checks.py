@@ -43,7 +43,7 @@ def text_hash(data: bytes) -> str:
 
 
 def quick_fault(connection: sqlite3.Connection) -> str:
-    """Return a description of the first fault that a quick check finds, or "".
+    """Return a description of the first fault that a quick check finds, or "" without a fault.
 
     It checks the structure of the file, and that no rows are missing. It reads no texts. Raises
     ``sqlite3.DatabaseError`` if a rebuild cannot repair the file.

@@ -157,7 +157,7 @@ def chunk_text(chunk: Chunk, start: int, end: int) -> str:
 
 
 def most_relevant(query: str, texts: Sequence[tuple[str, str]]) -> int | None:
-    """Return the index of the pair of title and text with the best BM25 score, or None.
+    """Return the index of the pair of title and text with the best BM25 score.
 
     Returns None if no word of the query matches.
     """

@@ -280,7 +280,7 @@ class Store:
             return reader.chunk(chunk_id)
 
     def settings(self) -> dict[str, str]:
-        """Return the configuration and the digest of the last run, or an empty dict."""
+        """Return the configuration and the digest of the last run; empty before the first run."""
         with self._snapshot():
             return dict(self._connection.execute("SELECT name, value FROM settings"))
 

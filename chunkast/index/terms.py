@@ -87,7 +87,7 @@ def _unified(text: str) -> str:
 
 
 def match_expression(query: str) -> str:
-    """Return an FTS5 expression that matches any word of the query, or an empty string.
+    """Return an FTS5 expression that matches any word of the query.
 
     The result is empty if the query has no words. Every word is quoted and consists only of
     letters, marks and digits, so that a query is never parsed as FTS5 syntax. Words without a space

@@ -132,5 +132,5 @@ class Signs:
         self._openings = set(_OPENING.findall(text))
 
     def may_open(self, *names: str) -> bool:
-        """Return whether the text has ``<`` before one of ``names`` (up to 5 characters each)."""
+        """Return whether ``<`` and one of ``names`` (at most 5 characters) are in the text."""
         return any(opening.startswith(names) for opening in self._openings)

@@ -32,7 +32,7 @@ PAGES: Final = "chunkast_pages"
 
 
 def front_matter_lines(text: str, starts: Sequence[int]) -> int:
-    """Return the number of lines of YAML or TOML front matter, including delimiters, or 0.
+    """Return the number of lines of front matter, including delimiters, or 0 if there is none.
 
     The first line of content must look like YAML (``key:``) or TOML (``key =`` or ``[table]``).
     ``starts`` are the line starts, then the text's length. A byte order mark may precede the

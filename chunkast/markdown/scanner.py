@@ -23,7 +23,7 @@ class Finder:
         self._next: dict[str, int] = {}
 
     def find(self, needle: str, start: int) -> int:
-        """Return the next index of ``needle`` at or after ``start``, or -1.
+        """Return the next index of ``needle`` at or after ``start``, or -1 if there is none.
 
         The time is linear if ``start`` never decreases from call to call.
         """

@@ -47,7 +47,7 @@ class Passage:
 
     @classmethod
     def of(cls, chunk: Chunk, span: tuple[int, int], tokens: int) -> Passage:
-        """Return the part of a chunk at ``span`` of the document, which has ``tokens`` tokens."""
+        """Return the part of ``chunk`` in ``span``, whose token count is ``tokens``."""
         start, end = span
         text = chunk.text[start - chunk.start_index : end - chunk.start_index]
         first, lines = chunk.start_line - 1, SourceMap(chunk.text).line

@@ -54,9 +54,10 @@ _TABLE: Final = re.compile(r"\n[ \t]*\[")
 
 @lru_cache(maxsize=8)
 def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
-    """Return the value of a top-level ``key`` in ``raw`` front matter as one line, or "".
+    """Return the value of a top-level ``key`` in ``raw`` front matter as one line.
 
-    Numbers and dates stay as written; null becomes "". The items of a list are joined with commas.
+    Returns "" if there is no such key. Numbers and dates stay as written; null becomes "". The
+    items of a list are joined with commas.
     If ``plain`` is true, a list or mapping becomes "". If the front matter is invalid, the value is
     the rest of the key's line.
     """

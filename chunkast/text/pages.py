@@ -204,7 +204,7 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
 def pages_of_text(
     starts: Sequence[tuple[int, int]], text: str, start: int = 0
 ) -> tuple[int, int] | None:
-    """Return the first and last pages of ``text``, which begins at index ``start``, or None.
+    """Return the first and last pages of ``text``, which begins at index ``start``.
 
     White space at the ends of ``text`` is ignored. Returns None if ``starts`` is empty.
     """

@@ -184,7 +184,7 @@ class Reading:
         return 0
 
     def contains(self, key: int) -> bool:
-        """Return whether this reading has passed an opener at ``key``."""
+        """Return whether this reading has continued beyond the opener at ``key``."""
         return self.position > key
 
 

@@ -43,7 +43,7 @@ _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 
 
 def attribute_of(tag: str, *names: str) -> str:
-    """Return the value of the first attribute of an HTML tag whose name is in ``names``, or ""."""
+    """Return the value of a tag's first attribute with one of the ``names``, or "" without one."""
     for found in _ATTRIBUTE.finditer(tag):
         if found[1].lower() in names:
             return next(filter(None, found.groups()[1:]), "")
