@@ -44,8 +44,11 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # From a line that begins with seven "<" to one that begins with seven ">", with "=======" between
     # them, is one block, as in merges and in the edits of coding agents.
     "conflicts": True,
-    # The lines from "{% highlight x %}" or "{{< highlight x >}}" to the closing tag, and the same
-    # for code, codeblock and code-toggle, are a fence, unless a fence is right inside.
+    # A tag of GitBook or Markdoc ("{% tab title="x" %}") or a shortcode of Hugo alone on its line opens
+    # a container, if its closing tag ends a later line; one that is never closed is text, and so are
+    # Liquid's own tags ("{% if x %}"). Around code ("{% highlight x %}"; code, codeblock and
+    # code-toggle), the lines from tag to tag are a fence, unless a fence is inside. A title that is only
+    # a shortcode, such as {{% heading "x" %}}, is its value.
     "liquid": True,
     # Pandoc's grid, simple and multiline tables. Two or more runs of three dashes below a line are the
     # header of a table, if the line is blank between them.

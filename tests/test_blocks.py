@@ -23,7 +23,15 @@ def shape(text: str, extensions: tuple[str, ...] = DEFAULT_EXTENSIONS) -> str:
 
 @cases(
     "blocks",
-    *("containers", "conflicts", "code between tags", "text tables", "definitions", "tabs"),
+    *(
+        "containers",
+        "conflicts",
+        "code between tags",
+        "pairs of tags",
+        "text tables",
+        "definitions",
+        "tabs",
+    ),
     *("slashes and elements", "text between rules", "alerts"),
 )
 def test_blocks_begin_and_end_where_their_writers_mean_it(text: str, blocks: str) -> None:

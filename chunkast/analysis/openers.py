@@ -45,6 +45,8 @@ _LOOKS = re.compile(
 _BARE = re.compile(r"[^\w\s{}<>\"'|-]+\s*(?:\{[^{}=]*\}|[\w-]*)\s*:*")
 _TAG = re.compile(r"<[^<>]*>")
 _LABEL = re.compile(r"\b(?:title|label|name|value|header|heading|caption|question|tab)\s*=")
+# A tag of Hugo, GitBook or Markdoc that has a label, or a value without a name.
+_NAMED = re.compile(rf"{_LABEL.pattern}|\bsummary\s*=|\A\W+[\w./-]+[ \t]+(?![\w-]+[ \t]*=)[\w\"'`]")
 _SUMMARY = re.compile(r"\s*<summary[^<>]*>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
 _NOTE = re.compile(r"\[\^[^\]\s]+\]:")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(?:(?!\1).){1,80}?(?:[:：]\1|\1[:：])")
@@ -180,7 +182,7 @@ class Openers:
         line = self._line(block.start, end)
         if line.startswith("<"):
             yield from self._tag(block.start, block.end)
-        elif not _BARE.fullmatch(_LOOKS.sub("", line)):
+        elif _NAMED.search(line) if line[:1] == "{" else not _BARE.fullmatch(_LOOKS.sub("", line)):
             yield _Said(block.start, end, line)
 
     def _tab(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:

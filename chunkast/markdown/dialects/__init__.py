@@ -19,11 +19,10 @@ from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.anchors import target_line
 from chunkast.markdown.dialects.answers import answer_line, may_nest, nesting_fence
 from chunkast.markdown.dialects.conflicts import MAY_CONFLICT, conflict_block
-from chunkast.markdown.dialects.containers import MARKERS, container_rule
+from chunkast.markdown.dialects.containers import MARKERS, container_rule, may_close_tags
 from chunkast.markdown.dialects.definition_lists import MAY_DEFINE, add_definitions
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
-from chunkast.markdown.dialects.liquid import MAY_HIGHLIGHT, highlight_block
 from chunkast.markdown.dialects.paragraphs import (
     arrange_bold,
     arrange_captions,
@@ -118,7 +117,12 @@ _ROWS: Final = (
         "admonitions", rule=container_rule(MARKERS["admonitions"]), begins={"admonition": "!?="}
     ),
     Dialect("conflicts", rule=conflict_block, begins={"conflict": "<"}, needs=MAY_CONFLICT.search),
-    Dialect("liquid", rule=highlight_block, begins={"highlight": "{"}, needs=MAY_HIGHLIGHT.search),
+    Dialect(
+        "liquid",
+        rule=container_rule(MARKERS["liquid"]),
+        begins={"tag_block": "{"},
+        needs=may_close_tags,
+    ),
     Dialect("text_tables", rule=text_table, needs=may_have_tables),
     Dialect(
         "attributes",
