@@ -45,6 +45,8 @@ _LOOKS = re.compile(
 _BARE = re.compile(r"[^\w\s{}<>\"'|-]+\s*(?:\{[^{}=]*\}|[\w-]*)\s*:*")
 _TAG = re.compile(r"<[^<>]*>")
 _LABEL = re.compile(r"\b(?:title|label|name|value|header|heading|caption|question|tab)\s*=")
+# Fields of Mintlify, whose other attributes name them.
+_FIELD = re.compile(r"<(?:Param|Response)Field\s[^<>]*?\b(?:body|path|query|param)\s*=")
 # A tag of Hugo, GitBook or Markdoc that has a label, or a value without a name.
 _NAMED = re.compile(rf"{_LABEL.pattern}|\bsummary\s*=|\A\W+[\w./-]+[ \t]+(?![\w-]+[ \t]*=)[\w\"'`]")
 _SUMMARY = re.compile(r"\s*<summary[^<>]*>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
@@ -172,7 +174,7 @@ class Openers:
         summary = _SUMMARY.match(self._text, tag.end(), last)
         if summary:
             yield _Said(start, summary.end(), " ".join(_TAG.sub("", summary[1]).split()))
-        elif _LABEL.search(tag[0]):
+        elif _LABEL.search(tag[0]) or _FIELD.match(tag[0]):
             yield _Said(start, tag.end(), " ".join(tag[0].split()))
 
     def _container(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
