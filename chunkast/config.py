@@ -83,7 +83,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # Bare URLs are kept whole inside prose.
     "autolinks": True,
     # "{#id}", "{.class}", "{key=value}" and the like at a heading's end are not part of its title,
-    # and neither are permalinks and "[[id]]". A line "(label)=" is an anchor of the next block.
+    # and neither are permalinks, "[[id]]", "[edit]" and "[source]". A line "(label)=" is an anchor of
+    # the next block.
     "attributes": True,
     # [[page]] and ![[embed]] are kept whole inside prose.
     "wikilinks": True,

@@ -38,6 +38,15 @@ _OF_LINK = re.compile(r"\)\{[^{}]*\}\s*\Z")
 _ID = re.compile(r"""(?:#|(?<![^\s{])id=["']?)([^\s{}#"']+)""")
 # An id in double brackets, as in Hugging Face's documentation.
 _NAME = re.compile(r"\[\[([^\[\]|#^\r\n]+)\]\]\s*\Z")
+# A link to a heading's source or editor, which sites add after a letter or a space: "[edit]",
+# "[source](url)", "[[edit](url)]", "[[source]](url)".
+_WORD: Final = r"\[(?:edit(?: source)?|(?:view )?source)\]"
+_URL: Final = r"\((?:[^()]|\([^()]*\))*\)"
+_EDIT_LINK = re.compile(
+    rf"(?<=[^\W\d_]|\s)(?:{_WORD}(?:{_URL})?|\[{_WORD}(?:{_URL}\]|\]{_URL}))\s*\Z"
+)
+# A title that is only a tag of Hugo, such as {{% heading "objectives" %}}, and what it names.
+_TAG = re.compile(r"\{(?:\{[<%]|%)[ \t]*[\w./-]+[ \t]+[\"'`]([^\"'`{}]+)[\"'`][ \t]*(?:%|[>%]\})\}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]*")
 # GitHub keeps letters, combining marks, digits, connectors, hyphens and spaces.
 _NOT_IN_SLUG = regex.compile(r"[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\- ]")
@@ -110,8 +119,12 @@ def read_title(
             content, own_id = split_attributes(content)
         if content.endswith("]]"):
             content, names = _without_name(content)
+    if content.startswith("{") and "liquid" in extensions and (tag := _TAG.fullmatch(content)):
+        content = tag[1]
     if not _SPECIAL.search(content):
         return Title(" ".join(content.split()), names, own_id)
+    if named and content.endswith(("]", ")")):
+        content = _EDIT_LINK.sub("", content)
     title = TitleText()
     if len(content) <= _MAX_TITLE and _ONLY_CODE.fullmatch(content):
         return Title(normalize_text(content.replace("`", "")), names, own_id)

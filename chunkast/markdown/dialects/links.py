@@ -15,8 +15,9 @@ __all__ = ("bare_url", "inline_note", "note_reference", "wiki_link", "wiki_title
 # GFM's extended autolink: a URL ends at white space or "<", and before trailing punctuation.
 _BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
 _TAIL: Final = "?!.,:*_~'\";"
-_WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
-_WIKI_PARTS = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\]")
+# "[[text]](url)" is a link of CommonMark.
+_WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\](?!\()")
+_WIKI_PARTS = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\](?!\()")
 # The size of an embedded image in place of a text, and a block id after a page.
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 _BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
