@@ -22,8 +22,10 @@ __all__ = ("COUNTERS", "DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConf
 # extension does or is known to misread.
 EXTENSIONS: Final[Mapping[str, bool]] = {
     # Only if it looks like YAML or TOML, so that a heading between two horizontal rules is still a
-    # heading. YAML later in a file, from "---" after a blank line to "---" before any other, begins
-    # a page if all its keys are single words that begin with a lower-case letter.
+    # heading. "--- abstract" ends it too, as in drafts of the IETF. Without delimiters: the title block
+    # of Pandoc ("% title"), and a first paragraph of two or more lines "Key: value", one of them the
+    # title. YAML later in a file, from "---" after a blank line to "---" before any other, begins a
+    # page if all its keys are single words that begin with a lower-case letter.
     "front_matter": True,
     # A line of text above a line of dashes and pipes is the header of a table.
     "tables": True,

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from chunkast.markdown.titles import short_title
 from chunkast.model import Analysis, Heading
-from chunkast.text.front_matter import front_matter_value
+from chunkast.text.front_matter import page_title
 from chunkast.text.source_map import make_array
 
 __all__ = ("Headings", "OpenSections", "Page", "Part", "Run", "Sections", "titled_path")
@@ -47,7 +47,7 @@ def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
 class Page(NamedTuple):
     """A page: the document itself (number 0), or a part of it that begins with front matter.
 
-    title: the ``title`` in the front matter, or "" if there is none.
+    title: the title in the front matter, or "" if there is none.
     """
 
     number: int
@@ -123,9 +123,7 @@ class Headings:
         matters = (analysis.text[start:end] for start, end in analysis.inner_pages)
         self._page_starts = [0, *(start for start, _ in analysis.inner_pages)]
         self.pages = [
-            Page(
-                number, start, matter, short_title(front_matter_value(matter, "title", plain=True))
-            )
+            Page(number, start, matter, short_title(page_title(matter, self._first_level(start))))
             for number, (start, matter) in enumerate(
                 zip(self._page_starts, (analysis.front_matter, *matters), strict=True)
             )
@@ -135,6 +133,11 @@ class Headings:
         others += ((start, _APPEND, level) for start, level in self.appendices.items())
         self.runs, self.ends = _runs_of(self.all, analysis.wrappers, others)
         self._starts = make_array(map(_START, self.runs), len(analysis.text))
+
+    def _first_level(self, start: int) -> int:
+        """Return the level of the first heading at or after a position, or 0."""
+        number = bisect_left(self.all, start, key=_START)
+        return self.all[number].level if number < len(self.all) else 0
 
     def page_at(self, pos: int) -> Page:
         """Return the page that contains ``pos``."""

@@ -1,12 +1,14 @@
 """Find the front matter at the beginning of a file, and of pages inside a file.
 
 In Markdown, text between two ``---`` lines may be a heading, so front matter must look like YAML or
-TOML.
+TOML. A file may also begin with the title block of Pandoc (``% title``), or with lines
+``Key: value`` (MultiMarkdown, Pelican).
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,18 +16,28 @@ from markdown_it.rules_block import StateBlock
 
 from chunkast.text.front_matter import parse_front_matter
 
-__all__ = ("PAGES", "front_matter_lines", "may_begin_page", "page_front_matter")
+__all__ = ("PAGES", "front_matter_lines", "may_begin_page", "page_front_matter", "read_parts")
 
 _YAML_KEY = re.compile(r"(?:[\w.\-/ ]{1,100}|\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')[ \t]*:(?:\s|$)")
 _TOML_LINE = re.compile(r"(?:[\w.\-\"']{1,100}[ \t]*=|\[{1,2}[^\[\]\n]{1,100}\])")
-# Opening line -> closing lines, and a pattern for the first line of content.
+# Opening line -> closing lines, and a pattern for the first line of content. "--- abstract" begins the
+# text of a draft (kramdown-rfc).
 _FORMS = {
-    "---": (("---", "..."), _YAML_KEY),
+    "---": (("---", "...", "--- abstract"), _YAML_KEY),
     "+++": (("+++",), _TOML_LINE),
 }
 _RULE: Final = "---"
-# Matches in any text with a page after its beginning.
-_PAGE = re.compile(r"\n---[ \t]*\n[\"'\w]")
+# Front matter without delimiters, before a blank line: each line and those that continue it. One of
+# the lines is a title.
+_REST: Final = r"[^\r\n]*(?:EOL[ \t]+\S[^\r\n]*)*EOL".replace("EOL", r"(?:\n|\r(?!\n)|\r\n)")
+_UNDELIMITED = re.compile(
+    rf"\ufeff?(?:%[ \t]+\S{_REST}(?:%{_REST}){{0,2}}|(?:[^\W\d_][\w \-]{{0,40}}:(?!\S){_REST}){{2,}})"
+    r"(?=[ \t]*[\r\n])"
+)
+_TITLE = re.compile(r"(?:\A|[\r\n])\ufeff?(?:%|title:)", re.IGNORECASE)
+# Matches in any text with a page after its beginning, or a part of a draft.
+_PAGE = re.compile(r"\n---(?:[ \t]*\n[\"'\w]| middle\b)")
+_PARTS = re.compile(r"^--- (?:middle|back|note_.*)$", re.MULTILINE)
 _PAGE_KEY = re.compile(r"[^\W\d_][\w.\-]*")
 # The key in the parser's environment of the lines of front matter: the file's own, and each page's.
 PAGES: Final = "chunkast_pages"
@@ -36,13 +48,15 @@ def front_matter_lines(text: str, starts: Sequence[int]) -> int:
 
     The first line of content must look like YAML (``key:``) or TOML (``key =`` or ``[table]``).
     ``starts`` are the line starts, then the text's length. A byte order mark may precede the
-    opening line.
+    opening line. Otherwise, the first block of the text may be the title block of Pandoc, or lines
+    ``Key: value``, one of which is the title.
     """
     if len(starts) < 3:
         return 0
     form = _FORMS.get(text[: starts[1]].removeprefix("\ufeff").rstrip())
     if form is None:
-        return 0
+        block = _UNDELIMITED.match(text)
+        return bisect_left(starts, block.end()) if block and _TITLE.search(block[0]) else 0
     closers, first_line = form
     seen = False
     for line in range(1, len(starts) - 1):
@@ -59,6 +73,11 @@ def front_matter_lines(text: str, starts: Sequence[int]) -> int:
 def may_begin_page(text: str) -> bool:
     """Return whether a page may begin inside ``text``."""
     return "\n---" in text and _PAGE.search(text) is not None
+
+
+def read_parts(text: str) -> str:
+    """Replace the lines that begin the parts of a draft with rules."""
+    return _PARTS.sub("***", text) if "\n--- middle" in text else text
 
 
 def page_front_matter(state: StateBlock, start: int, end: int, silent: bool) -> bool:

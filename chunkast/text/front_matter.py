@@ -1,4 +1,7 @@
-"""Parse front matter: YAML between lines of ``---``, or TOML between lines of ``+++``.
+"""Parse front matter: YAML between lines of ``---``, TOML between lines of ``+++``, or lines of text.
+
+Lines of text are Pandoc's title block, ``% title``, ``% author``, ``% date``, and lines
+``Key: value``, whose keys are read in lower case.
 
 The result is JSON data. Values that JSON cannot represent become strings: dates and times in ISO
 format, numbers that are not finite, and binary data in base64. Sets become lists. Keys that are not
@@ -22,7 +25,7 @@ from typing import Any, Final
 
 from chunkast.text.source_map import without_surrogates
 
-__all__ = ("front_matter_value", "parse_front_matter")
+__all__ = ("front_matter_value", "page_title", "parse_front_matter")
 
 # Larger than any front matter written by a person; these limits bound the time.
 _MAX_CHARACTERS: Final = 64 * 1024
@@ -49,6 +52,8 @@ _HAS_OTHER_KEYS: Final = re.compile(r"<<|\n[?{\[&!]|\A\n+[ \t]")
 # A value that has no other meaning in YAML and TOML, and its quotation mark if it has any.
 _PLAIN: Final = re.compile(r"([\"']?)(\.?[^\W_][\w ,.()/&!?+-]*)\1")
 _COMMENT: Final = re.compile(r"[ \t]#|\n")
+# The beginning of a line that continues the one before.
+_CONTINUED: Final = re.compile(r"\n[ \t]+")
 _TABLE: Final = re.compile(r"\n[ \t]*\[")
 
 
@@ -61,12 +66,24 @@ def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
     If ``plain`` is true, a list or mapping becomes "". If the front matter is invalid, the value is
     the rest of the key's line.
     """
-    if key not in raw:
+    if key not in raw and raw[:3] in ("", "---", "+++"):
         return ""
     value = _written(raw, key)
     if plain and isinstance(value, (dict, list)):
         return ""
     return " ".join(filter(None, map(str.strip, _text(value).split("\n"))))
+
+
+def page_title(raw: str, first_level: int) -> str:
+    """Return the title in ``raw`` front matter as a line of text, or "".
+
+    An agent's skill has a ``name`` and a ``description`` instead. Its name is the title unless its
+    first heading, which has the level ``first_level``, is one.
+    """
+    title = front_matter_value(raw, "title", plain=True)
+    if title or first_level == 1 or not front_matter_value(raw, "description", plain=True):
+        return title
+    return front_matter_value(raw, "name", plain=True)
 
 
 def parse_front_matter(raw: str) -> dict[str, Any]:
@@ -86,9 +103,21 @@ def _body(raw: str) -> tuple[str, bool]:
     text = without_surrogates(raw).removeprefix("\ufeff").rstrip()
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.startswith(("---", "+++")):
+        return _undelimited(text), False
     opening, _, rest = text.partition("\n")
     lines, _, _ = rest.rpartition("\n")
     return f"\n{lines}\n", opening.startswith("+++")
+
+
+def _undelimited(text: str) -> str:
+    """Return front matter without delimiters as YAML; all its values are strings."""
+    lines = _CONTINUED.sub(" ", text).split("\n")
+    if text.startswith("%"):
+        keys = ("title", "author", "date")
+        lines = [f"{key}:{line[1:]}" for key, line in zip(keys, lines, strict=False)]
+    parts = (line.replace("'", "''").partition(":") for line in lines)
+    return "\n" + "".join(f"{key.lower()}: '{value.strip()}'\n" for key, _, value in parts)
 
 
 @lru_cache(maxsize=64)

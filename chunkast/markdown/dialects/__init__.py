@@ -31,7 +31,7 @@ from chunkast.markdown.dialects.paragraphs import (
 from chunkast.markdown.dialects.tabs import arrange_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
 from chunkast.markdown.dialects.text_tables import may_have_tables, text_table
-from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
+from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter, read_parts
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct
 from chunkast.markdown.scanner import InlineRule
@@ -97,7 +97,11 @@ def _option(name: str) -> Callable[[MarkdownIt], object]:
 # The order matters. An extension without a row needs nothing here.
 _ROWS: Final = (
     Dialect(
-        "front_matter", rule=page_front_matter, begins={"page_matter": "-"}, needs=may_begin_page
+        "front_matter",
+        rule=page_front_matter,
+        begins={"page_matter": "-"},
+        read=read_parts,
+        needs=may_begin_page,
     ),
     Dialect("tables", lambda md: md.enable("table")),
     Dialect(
