@@ -80,7 +80,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # "[ ]" at the start of a list item is a checkbox, never a link.
     "tasklists": True,
     # "$5 and $10" is money, not math. Block math never contains a blank line. Models write formulas
-    # as "\(" and "\[": inside prose, these need a sign of TeX, such as "=", "_" or "\frac".
+    # as "\(" and "\[": inside prose, these need a sign of TeX, such as "=", "_" or "\frac". A line that
+    # is only "\section{title}", "\subsection*{title}" or "\chapter{title}" is a heading.
     "math": True,
     # Bare URLs are kept whole inside prose.
     "autolinks": True,

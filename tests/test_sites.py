@@ -51,6 +51,13 @@ def test_titles_of_sites(content: str, title: str) -> None:
         assert section.path == (title,)
 
 
+@cases("sites", "latex")
+def test_headings_of_latex(text: str, paths: list[list[str]]) -> None:
+    for each in (text, text.replace("\n", "\r\n")):
+        assert [list(section.path) for section in Chunker().outline(each).sections[1:]] == paths
+    assert not Chunker(extensions=()).analyze(text.replace("# A\n", "")).headings
+
+
 def test_the_parts_of_a_draft_are_rules() -> None:
     text = "---\ntitle: A\n--- abstract\n\nB.\n\n--- middle\n\n# C\n\nD.\n--- back\n"
     blocks = Chunker().analyze(text).blocks.children

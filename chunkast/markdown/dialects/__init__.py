@@ -183,6 +183,12 @@ _ROWS: Final = (
         inline={"$": math.formula, "\\": math.formula},
         titles={"math": ("link", math.title)},
     ),
+    Dialect(
+        "math",
+        rule=math.section_line,
+        begins={"latex_section": "\\"},
+        needs=lambda text: "\\" in text and math.MAY_HEAD.search(text),
+    ),
     Dialect("deflists", deflist_plugin),
     # After the row that reads more.
     Dialect("definitions", add_definitions, needs=MAY_DEFINE.search),

@@ -1,4 +1,7 @@
-r"""Parse math: blocks ``$$ ... $$``, ``\begin{name} ... \end{name}``, ``\[ ... \]``, and formulas.
+r"""Parse LaTeX: headings such as ``\section{Title}`` on lines of their own, and math.
+
+Math is blocks ``$$ ... $$``, ``\begin{name} ... \end{name}``, ``\[ ... \]``, and formulas in
+prose.
 
 Formulas in prose are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Markdown reads ``\(`` and
 ``\[`` as escaped brackets, so the last two must contain a sign of TeX.
@@ -22,7 +25,7 @@ from markdown_it.rules_inline import StateInline
 from chunkast.markdown.lines import add_leaf, find_line, line_text
 from chunkast.markdown.scanner import Scanner
 
-__all__ = ("formula", "math_block", "title")
+__all__ = ("MAY_HEAD", "formula", "math_block", "section_line", "title")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 # At the end of a stripped line; a label or Quarto's id may follow.
@@ -30,6 +33,10 @@ _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}
 _IN_TITLE = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
+# The beginning of a heading, and all of it; a label may follow.
+MAY_HEAD: Final = re.compile(r"\\(part|chapter|(?:sub){0,2}section)\*?(?:\[[^\[\]]*\])?\{")
+_HEADING = re.compile(rf"{MAY_HEAD.pattern}(.+?)\}}(?:[ \t]*\\label\{{[^{{}}]*\}})?")
+_LEVELS: Final = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
 _RUN = re.compile(r"\$+")
 _ESCAPED = re.compile(r"\\[^\r\n]")
 # The lines that open and close a block in brackets.
@@ -59,6 +66,20 @@ def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         last = find_line(state, start, end, opener, lambda text: not text or closes(text))
     after = last + 1 if last >= 0 and line_text(state, last) else 0
     return add_leaf(state, "math_block", start, after, silent=silent)
+
+
+def section_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """Parse a heading of LaTeX on a line of its own."""
+    found = _HEADING.fullmatch(line_text(state, start))
+    if found is None or state.is_code_block(start):
+        return False
+    if not silent:
+        tag = f"h{_LEVELS[found[1]]}"
+        state.push("heading_open", tag, 1).map = [start, start + 1]
+        state.push("inline", "", 0).content = found[2].strip()
+        state.push("heading_close", tag, -1)
+        state.line = start + 1
+    return True
 
 
 def formula(scanner: Scanner, pos: int) -> int:
