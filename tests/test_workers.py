@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import multiprocessing
 import os
 import pickle
@@ -106,16 +107,16 @@ def test_what_other_processes_cannot_have_is_one_error(monkeypatch: pytest.Monke
     with pytest.raises(ConfigError, match=r"workers=2: .*cannot be sent to other processes"):
         chunker.chunk_batch(["One.", "Two."], workers=2)
     # With "auto", this process is used.
-    assert places(lambda _document, _parts: os.getpid()) == {os.getpid()}
+    assert places(lambda _document: os.getpid()) == {os.getpid()}
 
 
 def places(run: Any, size: int = 10**9) -> set[int | None]:
     """Return the processes in which "auto" runs ``run`` for nine documents of this size."""
-    with answers([[number] for number in range(9)], run, "auto", size) as answered:
+    with answers(range(9), run, "auto", size) as answered:
         return {answer.value() for answer in answered}
 
 
-def place(_document: int, _parts: object) -> int:
+def place(_document: int) -> int:
     return os.getpid()
 
 
@@ -129,7 +130,7 @@ class OnlyHere:
     def __reduce__(self) -> tuple[Any, ...]:
         return OnlyHere, (os.getpid(),)
 
-    def __call__(self, _document: int, _parts: object) -> int:
+    def __call__(self, _document: int) -> int:
         return os.getpid()
 
 
@@ -255,7 +256,10 @@ def stream(chunker: Chunker) -> list[tuple[str | None, Any]]:
     names = ("a.md", "b.md", None, "a.md", None, "c.md", "d.md", "b.md", "a.md")
     pairs: list[tuple[str | None, Any]] = [*zip(names, texts_with({}), strict=False)] * 2
     pairs[6:6] = [("d.md", chunker.analyze(TEXTS[0], "d.md")), ("n.ipynb", "{}")]
-    return pairs
+    # The ids of a notebook's chunks are counted per cell, or without the ids of cells, per heading.
+    cells = [{"cell_type": "markdown", "source": TEXTS[0], "id": cell} for cell in ("a", "", "")]
+    notebook = json.dumps({"nbformat": 4, "cells": cells})
+    return [*pairs, *[("cells.ipynb", notebook)] * 2, (None, notebook)]
 
 
 def test_a_stream_gives_the_same_chunks_in_several_processes() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from chunkast.cli.messages import counted
 from chunkast.cli.preview import is_terminal, write_preview
 from chunkast.cli.shared_options import config_of
-from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
+from chunkast.cli.work import Document, Tally, cut_off, results, selected
 from chunkast.errors import UsageError
 from chunkast.files.write import open_output
 from chunkast.model import Chunk
@@ -81,11 +81,11 @@ def run(options: Namespace) -> int:
     return totals.exit_code
 
 
-def _chunk(form: Format, chunker: Chunker, item: Document, parts: PartCounts) -> _Made:
+def _chunk(form: Format, chunker: Chunker, item: Document) -> _Made:
     from chunkast.sources.documents import iter_document
 
     source, document = item
-    chunks = list(iter_document(chunker, document, source, parts))
+    chunks = list(iter_document(chunker, document, source))
     tokens = sum(chunk.token_count for chunk in chunks)
     cut = sum(bool(cut_off(chunker, chunk.embed_token_count)) for chunk in chunks)
     out = BytesIO()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chunkast.cli.recording import print_report, record
 from chunkast.cli.shared_options import config_values, set_values
-from chunkast.cli.work import Document, PartCounts, Tally, results, selected
+from chunkast.cli.work import Document, Tally, results, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import UsageError
 from chunkast.files.find import Selection
@@ -72,6 +72,6 @@ def _of_configurations(
 
 
 def _both(
-    other: Chunker, chunker: Chunker, item: Document, parts: PartCounts
+    other: Chunker, chunker: Chunker, item: Document
 ) -> tuple[DocumentRecord, DocumentRecord]:
-    return record(chunker, item, parts), record(other, item, parts)
+    return record(chunker, item), record(other, item)

@@ -20,7 +20,7 @@ from chunkast.cli.messages import (
 )
 from chunkast.cli.option_table import COMMANDS
 from chunkast.cli.shared_options import config_values, database_of
-from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
+from chunkast.cli.work import Document, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastError, SourceError, StoreError, UsageError
 from chunkast.files.database import VARIABLE, is_inside
@@ -374,7 +374,7 @@ def _check_lost(
         )
 
 
-def _index(chunker: Chunker, item: Document, _parts: PartCounts) -> IndexedDocument:
+def _index(chunker: Chunker, item: Document) -> IndexedDocument:
     from chunkast.index import index_document
 
     source, document = item

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_text
-from chunkast.cli.work import Document, PartCounts
+from chunkast.cli.work import Document
 from chunkast.files.find import Selection
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile
@@ -57,7 +57,7 @@ def stored_root(header: Header, lock: str) -> str:
     return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
 
-def record(chunker: Chunker, item: Document, _parts: PartCounts) -> DocumentRecord:
+def record(chunker: Chunker, item: Document) -> DocumentRecord:
     """Chunk a document, and return the record of its chunks."""
     from chunkast.testing.records import record_document
 

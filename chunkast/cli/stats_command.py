@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.cli.messages import print_result
 from chunkast.cli.shared_options import config_of, config_values
-from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
+from chunkast.cli.work import Document, Tally, cut_off, results, selected
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.read import read_pieces
 
@@ -85,7 +85,7 @@ def _questions(path: str) -> Iterator[Any]:
             raise UsageError(f"{path}, line {number}: this is not JSON: {error}") from None
 
 
-def _document(_chunker: Chunker, item: Document, _parts: PartCounts) -> tuple[str, Any]:
+def _document(_chunker: Chunker, item: Document) -> tuple[str, Any]:
     return item[0] or "-", item[1]
 
 
@@ -99,10 +99,10 @@ def _table(figures: Sequence[BudgetFigures]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _measure(chunker: Chunker, item: Document, parts: PartCounts) -> list[_Row]:
+def _measure(chunker: Chunker, item: Document) -> list[_Row]:
     from chunkast.sources.documents import iter_document
 
-    chunks = iter_document(chunker, item[1], item[0], parts)
+    chunks = iter_document(chunker, item[1], item[0])
     return [_Row(*_FIELDS(chunk), len(chunk.text)) for chunk in chunks]
 
 

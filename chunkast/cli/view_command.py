@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.cli.messages import counted, print_error, print_message, print_text
 from chunkast.cli.shared_options import config_of
-from chunkast.cli.work import Document, PartCounts, Tally, results, selected
+from chunkast.cli.work import Document, Tally, results, selected
 from chunkast.errors import UsageError
 from chunkast.files.find import Selection
 from chunkast.files.write import open_output
@@ -60,9 +60,7 @@ def _texts(selection: Selection) -> Selection:
     return selection
 
 
-def _report(
-    budgets: Sequence[int] | None, chunker: Chunker, item: Document, _parts: PartCounts
-) -> dict[str, Any]:
+def _report(budgets: Sequence[int] | None, chunker: Chunker, item: Document) -> dict[str, Any]:
     from chunkast.output.view.budgets import view_of
     from chunkast.output.view.html_page import report_data
 
@@ -70,7 +68,7 @@ def _report(
     return report_data(view_of(str(text), chunker.config, budgets, source or ""))
 
 
-def _tree(chunker: Chunker, item: Document, _parts: PartCounts) -> str:
+def _tree(chunker: Chunker, item: Document) -> str:
     from chunkast.output.view.block_tree import render_tree
 
     source, text = item

@@ -1,7 +1,6 @@
 """Run a task on each selected document, in one or several processes, and keep the input order.
 
-A task is a function of a chunker, a document, and the counts of earlier parts of the same source.
-Inputs are sorted, so documents with the same source are adjacent.
+A task is a function of a chunker and a document.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
-from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -23,18 +21,17 @@ from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile, read_document
-from chunkast.identity import PartCounts
 from chunkast.sources.parallel import answers, progress_bar
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.sources.jupyter import Notebook
 
-__all__ = ("Document", "PartCounts", "Tally", "Task", "cut_off", "results", "root_of", "selected")
+__all__ = ("Document", "Tally", "Task", "cut_off", "results", "root_of", "selected")
 
 T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
-Task = Callable[["Chunker", Document, PartCounts], T]
+Task = Callable[["Chunker", Document], T]
 _LOG = logging.getLogger(__name__)
 # The progress of one file is shown from this number of bytes.
 _SLOW: Final = 1_000_000
@@ -139,10 +136,9 @@ def results(
     files = selection.files
     size = sum(file.size() for file in files)
     wanted = progress and not options.quiet and (len(files) > 1 or size >= _SLOW)
-    groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
     # The bar is a thread, so the processes are started before it.
     with (
-        answers(groups, partial(_run, chunker, task), options.jobs, size) as answered,
+        answers(files, partial(_run, chunker, task), options.jobs, size) as answered,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
 
@@ -167,6 +163,6 @@ def _source_error(file: InputFile, error: BaseException) -> SourceError:
     return failed
 
 
-def _run(chunker: Chunker, task: Task[T], file: InputFile, parts: PartCounts) -> T:
+def _run(chunker: Chunker, task: Task[T], file: InputFile) -> T:
     _LOG.debug("reading %s", file.path)
-    return task(chunker, (file.source, read_document(file)), parts)
+    return task(chunker, (file.source, read_document(file)))

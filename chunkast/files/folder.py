@@ -10,7 +10,6 @@ from chunkast.errors import ConfigError, SourceError
 from chunkast.files.find import Search, Selection, select
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile, read_document
-from chunkast.identity import PartCounts
 from chunkast.model import Chunk
 from chunkast.sources.arguments import checked_items
 from chunkast.sources.documents import iter_document
@@ -63,9 +62,8 @@ def _documents(
         if on_error is not None:
             on_error(source, error)
             yield source, None
-    groups = [[file] for file in selection.files]
     size = sum(file.size() for file in selection.files)
-    with answers(groups, partial(_chunks, chunker), workers, size) as answered:
+    with answers(selection.files, partial(_chunks, chunker), workers, size) as answered:
         for file, answer in zip(selection.files, answered, strict=True):
             source = file.source or ""
             if answer.error is None:
@@ -79,5 +77,5 @@ def _documents(
         raise next(iter(failed.values()))
 
 
-def _chunks(chunker: ChunkerLike, file: InputFile, parts: PartCounts) -> list[Chunk]:
-    return list(iter_document(chunker, read_document(file), file.source, parts))
+def _chunks(chunker: ChunkerLike, file: InputFile) -> list[Chunk]:
+    return list(iter_document(chunker, read_document(file), file.source))

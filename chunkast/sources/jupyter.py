@@ -161,6 +161,16 @@ def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
 
 
+def id_source(source: str, chunk: Chunk) -> str:
+    """Return the source of which the id of a document's chunk is made.
+
+    This is ``source``, or that of the chunk's cell if the cell has an id. Where cells have no id,
+    their number must not be part of the chunks' ids.
+    """
+    own = chunk.source or source
+    return own if own.startswith(f"{source}#cell-id=") else source
+
+
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
     """Yield each cell of a notebook with its analysis.
 

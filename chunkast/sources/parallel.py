@@ -1,25 +1,24 @@
 """Process many documents in one or several processes, and keep the input order.
 
-Documents with the same source are processed together, because part counts continue from one to the
-next. An exception in one document does not affect the others.
+An exception in one document does not affect the others.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections import ChainMap, defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any, TypeVar
 
-from chunkast.identity import PartCounts
+from chunkast.identity import PartCounts, next_chunk_id
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_pairs, checked_text
 from chunkast.sources.documents import iter_document
-from chunkast.sources.jupyter import Notebook
+from chunkast.sources.jupyter import Notebook, id_source
 from chunkast.sources.workers import (
     Answer,
     WorkerCount,
@@ -36,45 +35,26 @@ Result = TypeVar("Result")
 # Called for a document that failed: its position from 0, its source, the exception.
 OnError = Callable[[int, "str | None", BaseException], object]
 _Pair = tuple["str | None", "str | Analysis | Notebook"]
-_Run = Callable[[Document, PartCounts], Result]
-
-
-class _Continued(ChainMap[bytes, int]):
-    """Counts of one document, which continue those of earlier documents without changing them."""
-
-    def __missing__(self, key: bytes) -> int:
-        return 0
 
 
 @contextmanager
 def answers(
-    groups: Sequence[Sequence[Document]],
-    run: _Run[Document, Result],
+    documents: Sequence[Document],
+    run: Callable[[Document], Result],
     workers: WorkerCount,
     size: int,
 ) -> Iterator[Iterator[Answer[Result]]]:
-    """Call ``run(document, parts)`` for each document of the groups; yield the answers in order.
+    """Call ``run`` with each of the documents; yield the answers in order.
 
-    The documents of a group share ``parts``. For several groups, up to ``workers`` processes are
-    used, and ``run`` must be picklable. With "auto", their number depends on ``size``, the size of
-    all documents.
+    Up to ``workers`` processes are used, and ``run`` must be picklable.
+    With "auto", their number depends on the ``size`` of all documents.
     """
-    processes = Workers.started(partial(_answers, run), workers, size, len(groups))
+    processes = Workers.started(run, workers, size, len(documents))
     if processes is None:
-        yield chain.from_iterable(_answers(run, group) for group in groups)
+        yield (attempt(partial(run, document)) for document in documents)
     else:
         with closing(processes):
-            yield processes.answers(groups)
-
-
-def _answers(run: _Run[Document, Result], group: Iterable[Document]) -> Iterator[Answer[Result]]:
-    parts: dict[bytes, int] = {}
-    for document in group:
-        counted = _Continued({}, parts)
-        answer = attempt(partial(run, document, counted))
-        if answer.error is None:
-            parts.update(counted.maps[0])
-        yield answer
+            yield processes.answers(documents)
 
 
 def chunk_texts(
@@ -87,35 +67,44 @@ def chunk_texts(
     on_error: OnError | None,
 ) -> list[list[Chunk]]:
     """Return the chunks of every text, in input order; see ``Chunker.chunk_batch``."""
-    groups: dict[object, list[int]] = {}
-    for number, source in enumerate(sources):
-        groups.setdefault(number if source is None else source, []).append(number)
-    results: list[list[Chunk]] = [[] for _ in texts]
-    failed: dict[int, BaseException] = {}
     # A subclass of str may be unknown to another process; what is no str fails when it is chunked.
     plain = [checked_text(text) if isinstance(text, str) else text for text in texts]
-    documents = [[(sources[number], plain[number]) for number in g] for g in groups.values()]
     size = sum(len(text) for text in plain if isinstance(text, str))
+    documents = list(zip(sources, plain, strict=True))
+    results: list[list[Chunk]] = [[] for _ in texts]
+    failed: list[BaseException] = []
+    parts: PartCounts = defaultdict(int)
     with (
         answers(documents, partial(_chunk, chunker), workers, size) as answered,
         progress_bar(len(texts), wanted=progress) as advance,
     ):
-        for number, answer in zip(chain.from_iterable(groups.values()), answered, strict=True):
+        for number, answer in enumerate(answered):
             if answer.error is None:
-                results[number] = answer.value()
+                results[number] = _continued(answer.value(), sources[number], parts)
             elif on_error is not None:
                 on_error(number, sources[number], answer.exception())
             else:
-                failed[number] = answer.exception()
+                failed.append(answer.exception())
             advance()
     if failed:
-        raise failed[min(failed)]
+        raise failed[0]
     return results
 
 
-def _chunk(chunker: Any, document: tuple[str | None, str], parts: PartCounts) -> list[Chunk]:
+def _chunk(chunker: Any, document: _Pair) -> list[Chunk]:
     source, text = document
-    return list(iter_document(chunker, text, source, parts))
+    return list(iter_document(chunker, text, source))
+
+
+def _continued(chunks: list[Chunk], source: str | None, parts: PartCounts) -> list[Chunk]:
+    """Return the chunks of a document with ids that continue those of earlier documents."""
+    if source is None:
+        return chunks
+    continued = []
+    for chunk in chunks:
+        next_id = next_chunk_id(id_source(source, chunk), chunk.headings, parts)
+        continued.append(chunk if chunk.id == next_id else replace(chunk, id=next_id))
+    return continued
 
 
 def iter_documents(
@@ -128,24 +117,26 @@ def iter_documents(
     check_workers(workers)
     parts: PartCounts = defaultdict(int)
     pairs = map(_checked, checked_pairs(documents))
-    seen: set[str | None] = set()
     least = size_that_pays() if workers == "auto" else 0 if workers > 1 else math.inf
     size = 0
     processes = None
     while processes is None:
         if size >= least:
-            run = partial(_answers, partial(_counted, chunker))
-            processes = Workers.started(run, workers, math.inf, math.inf)
+            processes = Workers.started(partial(_named, chunker), workers, math.inf, math.inf)
             least = math.inf
         elif (pair := next(pairs, None)) is None:
             return
         else:
             source, text = pair
-            seen.add(source)
             size += len(text) if isinstance(text, str) else 0
             yield iter_document(chunker, text, source, parts)
+    unread: list[Exception] = []
     with closing(processes):
-        yield from _shared(chunker, pairs, processes, seen, parts)
+        for answer in processes.answers(_until_error(pairs, unread)):
+            source, chunks = answer.value()
+            yield _continued(chunks, source, parts)
+    if unread:
+        raise unread[0]
 
 
 def _checked(pair: tuple[Any, Any]) -> _Pair:
@@ -153,44 +144,20 @@ def _checked(pair: tuple[Any, Any]) -> _Pair:
     return source, text if isinstance(text, (Analysis, Notebook)) else checked_text(text)
 
 
-def _shared(
-    chunker: Any,
-    pairs: Iterator[_Pair],
-    processes: Workers,
-    seen: set[str | None],
-    parts: PartCounts,
-) -> Iterator[Iterable[Chunk]]:
-    """Yield the chunks of each pair, most of which are chunked in other processes.
+def _named(chunker: Any, document: _Pair) -> tuple[str | None, list[Chunk]]:
+    """Return the source and the chunks of a document."""
+    return document[0], _chunk(chunker, document)
 
-    If a source has occurred before (it is in ``seen``), part counts continue. The document is then
-    chunked in this process when it is its turn, and so are documents that are not texts.
+
+def _until_error(pairs: Iterator[_Pair], errors: list[Exception]) -> Iterator[_Pair]:
+    """Yield the pairs up to one that cannot be read, whose exception is added to ``errors``.
+
+    So the documents that were read ahead have their turn before the exception is raised.
     """
-    # For each pair that was read: itself if it is chunked in this process.
-    kept: deque[Answer[_Pair] | None] = deque()
-
-    def groups() -> Iterator[list[_Pair]]:
-        while (answer := attempt(partial(next, pairs, None))) != Answer():
-            source, text = answer.result or (None, None)
-            here = not isinstance(text, str) or (source is not None and source in seen)
-            seen.add(source)
-            kept.append(answer if here else None)
-            yield [(None, "") if here or text is None else (source, text)]
-
-    for answer in processes.answers(groups()):
-        if (own := kept.popleft()) is None:
-            chunks, counts = answer.value()
-            parts.update(counts)
-            yield chunks
-        else:
-            source, text = own.value()
-            yield iter_document(chunker, text, source, parts)
-
-
-def _counted(
-    chunker: Any, document: tuple[str | None, str], parts: PartCounts
-) -> tuple[list[Chunk], dict[bytes, int]]:
-    """Return the chunks of a document, and the number of parts at each location."""
-    return _chunk(chunker, document, parts), dict(parts)
+    try:
+        yield from pairs
+    except Exception as error:  # noqa: BLE001 - of a user's iterator
+        errors.append(error)
 
 
 @contextmanager

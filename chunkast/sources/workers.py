@@ -2,8 +2,8 @@
 
 Each process has its own connection, so that a killed process is always noticed. The queues of
 ``concurrent.futures`` are shared: if a process is killed while it writes a result, the program
-waits forever. Memory is bounded: for each process, at most ``_GROUPS_PER_PROCESS`` groups of
-documents are in progress or waiting to be yielded.
+waits forever. Memory is bounded: for each process, at most ``_DOCUMENTS_PER_PROCESS`` documents are
+in progress or waiting to be yielded.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
 __all__ = ("Answer", "WorkerCount", "Workers", "attempt", "check_workers", "size_that_pays")
 
 Result = TypeVar("Result")
-# Documents that one process works on, in order.
-Group = Sequence[Any]
-_Run = Callable[[Group], "Iterable[Answer[Any]]"]
+_Run = Callable[[Any], Any]
 # The number of processes; "auto" is one for each core, if this saves time.
 WorkerCount = int | Literal["auto"]
 
-_GROUPS_PER_PROCESS: Final = 8
+_DOCUMENTS_PER_PROCESS: Final = 8
 # Seconds to wait for a process that has closed its connection.
 _JOIN_TIMEOUT_S: Final = 10
 # The size of texts from which two processes are faster than one. A fork takes .02 s of CPU time, a
@@ -119,8 +117,8 @@ class Workers:
         self._run: Any = run if self._forks else _pickled(run, count)
         self._processes: dict[Any, BaseProcess] = {}
         self._idle: list[Any] = []
-        # The number and documents of each process's group; a process that starts has no documents.
-        self._busy: dict[Any, tuple[int, Group]] = {}
+        # The number of the document that each process works on; -1 for a process that starts.
+        self._busy: dict[Any, int] = {}
         for _ in range(count):
             self._start()
 
@@ -149,7 +147,7 @@ class Workers:
     def _wait(self) -> None:
         """Wait until all processes have loaded ``run``; raise the exception of one that cannot."""
         for worker in list(self._busy):
-            self._received(worker, self._busy.pop(worker)[1])
+            self._received(worker, self._busy.pop(worker))
 
     def close(self) -> None:
         """Terminate all processes immediately."""
@@ -159,52 +157,52 @@ class Workers:
             process.join()
             connection.close()
 
-    def answers(self, groups: Iterable[Group]) -> Iterator[Answer[Any]]:
-        """Yield the answer for each document of the groups, in order.
+    def answers(self, documents: Iterable[Any]) -> Iterator[Answer[Any]]:
+        """Yield the answer for each of the documents, in order.
 
-        If a process dies, only the documents of its current group fail. Raises ``ChunkastError`` if
-        a process does not start.
+        If a process dies, only its current document fails. Raises ``ChunkastError`` if a process
+        does not start.
         """
         from multiprocessing.connection import wait
 
-        rest = enumerate(groups)
-        most = len(self._processes) * _GROUPS_PER_PROCESS
-        done: dict[int, list[Answer[Any]]] = {}
+        rest = enumerate(documents)
+        most = len(self._processes) * _DOCUMENTS_PER_PROCESS
+        done: dict[int, Answer[Any]] = {}
         turn = 0
         while True:
-            # A worker has one group at a time: it reads the group before it answers, so that
+            # A worker has one document at a time: it reads the document before it answers, so that
             # neither side waits for the other to read.
             while self._idle and len(self._busy) + len(done) < most and (work := next(rest, None)):
                 worker = self._idle.pop()
-                self._busy[worker] = work
+                self._busy[worker], document = work
                 with suppress(OSError):  # a lost worker is noticed when its answer is read
-                    worker.send(work[1])
+                    worker.send(document)
             if turn in done:
-                yield from done.pop(turn)
+                yield done.pop(turn)
                 turn += 1
             elif self._busy:
                 for worker in wait(list(self._busy)):
-                    number, group = self._busy.pop(worker)
-                    answers = self._received(worker, group)
-                    if group:
-                        done[number] = answers
+                    number = self._busy.pop(worker)
+                    answer = self._received(worker, number)
+                    if number >= 0:
+                        done[number] = answer
             else:
                 return
 
-    def _received(self, worker: Any, group: Group) -> list[Answer[Any]]:
-        """Return the answers of a worker for ``group``; replace the worker if it was lost."""
+    def _received(self, worker: Any, number: int) -> Answer[Any]:
+        """Return a worker's answer to document ``number``; replace the worker if it was lost."""
         try:
-            reply: Answer[list[Answer[Any]]] = pickle.loads(worker.recv_bytes())  # noqa: S301 - our own
+            answer: Answer[Any] = pickle.loads(worker.recv_bytes())  # noqa: S301 - our own
         except (EOFError, OSError):
             end = self._end(worker)
-            if not group:
+            if number < 0:
                 raise ChunkastError(f"a worker process did not start: {end}") from None
             self._start()
-            return [Answer(error=ChunkastError(f"a worker process was lost: {end}"))] * len(group)
+            return Answer(error=ChunkastError(f"a worker process was lost: {end}"))
+        if number < 0:
+            answer.value()  # raises the exception of a worker that cannot load ``run``
         self._idle.append(worker)
-        if group and reply.error is not None:
-            return [Answer(error=reply.error, trace=reply.trace)] * len(group)
-        return reply.value()
+        return answer
 
     def _start(self) -> None:
         """Start a process; it is busy until it has loaded ``run``."""
@@ -217,7 +215,7 @@ class Workers:
         with theirs, hidden, _signals_blocked(forks=self._forks):
             process.start()
         self._processes[ours] = process
-        self._busy[ours] = (-1, ())
+        self._busy[ours] = -1
 
     def _end(self, worker: Any) -> str:
         """Return a description of how a process ended."""
@@ -334,7 +332,7 @@ def _signals_blocked(*, forks: bool) -> Iterator[None]:
 
 
 def _work(connection: Any, copies: Sequence[Any], run: Any) -> None:
-    """Process groups in a worker process until the parent process closes the connection."""
+    """Process documents in a worker until the parent process closes the connection."""
     # SIGHUP stays blocked.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -347,12 +345,12 @@ def _work(connection: Any, copies: Sequence[Any], run: Any) -> None:
     # that is shared with the parent process.
     gc.freeze()
     with suppress(EOFError, OSError):
-        connection.send_bytes(pickle.dumps(Answer([], loaded.error).sendable()))
+        connection.send_bytes(pickle.dumps(Answer(error=loaded.error).sendable()))
         while loaded.error is None:
             reply = attempt(partial(_reply, loaded.value(), connection.recv_bytes()))
             connection.send_bytes(reply.result or pickle.dumps(reply.sendable()))
 
 
-def _reply(run: _Run, group: bytes) -> bytes:
-    answers = run(pickle.loads(group))  # noqa: S301 - our own
-    return pickle.dumps(Answer([answer.sendable() for answer in answers]))
+def _reply(run: _Run, document: bytes) -> bytes:
+    answer = attempt(partial(run, pickle.loads(document)))  # noqa: S301 - our own
+    return pickle.dumps(answer.sendable())
