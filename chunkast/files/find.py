@@ -30,7 +30,7 @@ from typing import Final
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import ENDINGS
 from chunkast.errors import SourceError, UsageError
-from chunkast.files.database import DATABASE, SUFFIXES
+from chunkast.files.database import DATABASE, SUFFIXES, is_inside
 from chunkast.files.ignored import IgnoreFiles, glob_matcher
 from chunkast.files.paths import Root
 from chunkast.files.read import STDIN, InputFile, input_file
@@ -39,10 +39,8 @@ __all__ = ("ENDINGS", "VENDORED", "Search", "Selection", "named_part", "select")
 
 # Folders of generated files and of third-party code.
 VENDORED: Final = frozenset(
-    {
-        *("__pycache__", "__pypackages__", "_build", "_site", "bower_components", "build", "dist"),
-        *("node_modules", "site-packages", "vendor", "venv"),
-    }
+    "__pycache__ __pypackages__ _build _site bower_components build dist "  # noqa: SIM905
+    "node_modules site-packages vendor venv".split()
 )
 _INDEX_FILES: Final = frozenset(f"{DATABASE}{suffix}" for suffix in SUFFIXES)
 # Reasons to skip something, as the note gives them after the names.
@@ -141,7 +139,7 @@ class _Finder:
         self.is_included = glob_matcher("include", search.include)
         self.is_excluded = glob_matcher("exclude", search.exclude)
         self.ignore_files = IgnoreFiles(root.real, selection.problems, wanted=not search.no_ignore)
-        # The folder that is searched, without links in its path.
+        # The folder that is searched.
         self.base = ""
 
     def find(self, argument: str) -> list[str]:
@@ -163,8 +161,9 @@ class _Finder:
         else:
             reason = "no such file or folder"
         self.root.name(folder)
+        problems = len(self.selection.problems)
         files = sorted(self.in_folder(folder, pattern)) if pattern or os.path.isdir(folder) else []
-        if not files:
+        if not files and len(self.selection.problems) == problems:
             self.selection.problems.append(SourceError(argument, reason))
         return files
 
@@ -177,7 +176,7 @@ class _Finder:
         ending = "" if _is_pattern(pattern.rpartition(".")[2]) else PurePath(pattern).suffix
         parts = PurePath(pattern).parts
         hidden = any(part.startswith(".") for part in parts)
-        self.base = os.path.realpath(top)
+        self.base = top
         self.ignore_files.enter(self.root.name(top))
         # Folders reached by a link may form a cycle.
         entered: set[str] = set()
@@ -231,17 +230,14 @@ class _Finder:
             why = _VENDORED
         elif self.ignore_files.match(name):
             why = _IGNORED
-        elif not self.search.follow_links and os.path.islink(path) and self.is_out(path):
+        elif (
+            not self.search.follow_links and os.path.islink(path) and not is_inside(path, self.base)
+        ):
             why = _LINKED_OUT
         else:
             return False
         self.skip(why, path)
         return True
-
-    def is_out(self, path: str) -> bool:
-        """Return whether ``path`` leads outside the folder that is searched."""
-        real = os.path.realpath(path)
-        return real != self.base and not real.startswith(os.path.join(self.base, ""))
 
 
 def named_part(argument: str) -> str:

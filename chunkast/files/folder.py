@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
+from typing import Any
 
 from chunkast.errors import ConfigError, SourceError
 from chunkast.files.find import Search, Selection, select
@@ -15,7 +17,7 @@ from chunkast.sources.arguments import checked_items
 from chunkast.sources.documents import iter_document
 from chunkast.sources.jupyter import ChunkerLike
 from chunkast.sources.parallel import answers
-from chunkast.sources.workers import WorkerCount, check_workers
+from chunkast.sources.workers import Answer, WorkerCount, check_workers
 
 __all__ = ("OnUnread", "chunk_folder")
 
@@ -55,26 +57,23 @@ def _documents(
     on_error: OnUnread | None,
     workers: WorkerCount,
 ) -> Iterator[tuple[str, list[Chunk] | None]]:
-    failed: dict[str, BaseException] = {}
-    for problem in selection.problems:
-        failed.setdefault(root.find(problem.path) or "", problem)
-    for source, error in failed.items():
-        if on_error is not None:
-            on_error(source, error)
-            yield source, None
+    problems: list[tuple[str, Answer[Any]]] = [
+        (root.find(each.path) or "", Answer(error=each)) for each in selection.problems
+    ]
+    sources = [file.source or "" for file in selection.files]
     size = sum(file.size() for file in selection.files)
+    failed: list[BaseException] = []
     with answers(selection.files, partial(_chunks, chunker), workers, size) as answered:
-        for file, answer in zip(selection.files, answered, strict=True):
-            source = file.source or ""
+        for source, answer in chain(problems, zip(sources, answered, strict=True)):
             if answer.error is None:
                 yield source, answer.value()
             elif on_error is not None:
                 on_error(source, answer.exception())
                 yield source, None
             else:
-                failed[source] = answer.exception()
-    if on_error is None and failed:
-        raise next(iter(failed.values()))
+                failed.append(answer.exception())
+    if failed:
+        raise failed[0]
 
 
 def _chunks(chunker: ChunkerLike, file: InputFile) -> list[Chunk]:
