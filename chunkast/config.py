@@ -269,8 +269,7 @@ class ChunkConfig:
     def _check_overlap(self, most: int) -> None:
         value: Any = self.overlap
         less = f" - reserve_tokens={self.reserve_tokens}" if self.reserve_tokens else ""
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 <= value < (1 if isinstance(value, float) else most):
+        if not _is_number(value) or not 0 <= value < (1 if isinstance(value, float) else most):
             raise ConfigError(
                 "overlap",
                 value,
@@ -419,24 +418,12 @@ def _is_number(value: Any) -> bool:
     return is_number and abs(value) <= sys.float_info.max
 
 
-def _each(what: str, problem: Callable[[Any], str]) -> _Check:
-    """Return the check of a field with several values.
-
-    ``problem`` returns what is allowed instead of a value, or "" for a valid value.
-    """
-
-    def check(name: str, value: Any) -> tuple[Any, ...]:
-        items = _items(name, value, what)
-        for item in items:
-            if allowed := problem(item):
-                raise ConfigError(name, item, allowed)
-        return items
-
-    return check
-
-
-def _key_problem(key: object) -> str:
-    return "" if isinstance(key, str) and key.strip() else "must be the name of a key"
+def _keys(name: str, value: Any) -> tuple[str, ...]:
+    keys = _items(name, value, "names")
+    for key in keys:
+        if not isinstance(key, str) or not key.strip():
+            raise ConfigError(name, key, "must be the name of a key")
+    return keys
 
 
 def _fraction(_name: str, value: Any) -> Any:
@@ -535,7 +522,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "decay": _where(
         lambda value: _is_number(value) and 0 <= value <= 1, "must be a number from 0 to 1"
     ),
-    "front_matter_keys": _each("names", _key_problem),
+    "front_matter_keys": _keys,
     "page_markers": _page_markers,
     "sentence_language": _where(
         lambda value: isinstance(value, str) and (value == "auto" or value in LANGUAGES),

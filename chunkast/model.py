@@ -79,13 +79,7 @@ class Block:
 
     def leaves(self) -> Iterator[Block]:
         """Yield the leaves of this block in document order. A leaf yields itself."""
-        stack = [self]
-        while stack:
-            block = stack.pop()
-            if block.children:
-                stack.extend(reversed(block.children))
-            else:
-                yield block
+        return (block for block in self.walk() if not block.children)
 
     def walk(self) -> Iterator[Block]:
         """Yield this block and all blocks inside it in document order, parents first."""

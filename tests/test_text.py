@@ -201,4 +201,4 @@ def test_no_sentence_begins_where_a_window_ends_inside_one() -> None:
     assert [text[start : start + 4] for start in sentence_starts(text)] == ["Then"]
     text = "one word and the next, " * 300 + "at the end. " + "Then Dr. Ott came. " * 300
     assert {text[start : start + 8] for start in sentence_starts(text)} == {"Then Dr."}
-    assert sentence_starts("One word" + " " * (3 * SENTENCE_WINDOW)) == []
+    assert not any(sentence_starts("One word" + " " * (3 * SENTENCE_WINDOW)))

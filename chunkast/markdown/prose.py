@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from chunkast.markdown.inline import inline_spans
 from chunkast.model import Block
@@ -87,7 +87,7 @@ class Prose:
         lines = self._content or line_starts(self.text)
         slot = -1
         first = 0
-        starts = sentence_starts(self.text, spans, language)
+        starts: Iterable[int] = sentence_starts(self.text, spans, language)
         if items and (begun := [*self._items(lines, spans, items)]):
             starts = sorted({*starts, *begun})
         for start in starts:

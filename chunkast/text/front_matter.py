@@ -6,8 +6,8 @@ Lines of text are Pandoc's title block, ``% title``, ``% author``, ``% date``, a
 The result is JSON data. Values that JSON cannot represent become strings: dates and times in ISO
 format, numbers that are not finite, and binary data in base64. Sets become lists. Keys that are not
 strings become strings, as written in the YAML source. An integer of more than 640 digits, which
-some programs cannot handle, becomes a string as written (in TOML, hexadecimal if it is not
-decimal).
+some programs cannot handle, becomes a string: as written in YAML, in hexadecimal in TOML. TOML with
+an integer that Python cannot convert is invalid.
 
 YAML is read as by PyYAML's safe loader, except that any tag is allowed. Aliases are copied, and the
 size of the result is limited.
@@ -34,13 +34,6 @@ _MAX_DEPTH: Final = 50
 # By default, Python converts integers of at most 4,300 digits; the limit can be configured down to
 # 640. The limit here is the same everywhere.
 _TOO_LARGE: Final = 10**640
-# Strings and comments of TOML, and larger integers, which may not be converted at all.
-_LONG: Final = re.compile(r"\d(?:_?\d){640}")
-_LONG_IN_TOML: Final = re.compile(
-    r"\"{3}(?:\\.|[^\\])*?\"{3}|'{3}.*?'{3}|\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|#[^\n]*"
-    r"|(?<![\w.+-])([+-]?\d(?:_?\d){640,})(?![\w.])",
-    re.DOTALL,
-)
 _TAG: Final = "tag:yaml.org,2002:"
 # PyYAML calls itself for each level of nesting, in C, where too many overrun the stack. So the
 # number of brackets, and of markers in front of a line, is limited.
@@ -185,11 +178,9 @@ def _toml(body: str, *, written: bool) -> object:
         import tomllib
     else:
         import tomli as tomllib
-    if _LONG.search(body):
-        body = _LONG_IN_TOML.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], body)
     try:
         values = tomllib.loads(body, parse_float=str if written else float)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also an integer of too many digits
         raise ValueError(f"front matter is not valid TOML: {error}") from None
     return _Copy().of(values)
 

@@ -104,16 +104,14 @@ def _own_marks(text: str, own: str) -> list[PageMark]:
     marker = Marker(own, role)
     marks: list[PageMark] = []
     for start, end in pairwise(line_starts(text)):
-        line = text[start:end].rstrip(" \t\r\n")
-        first = start + len(line) - len(line.lstrip(" \t"))
-        found = pattern.fullmatch(line.lstrip(" \t"))
-        if found is None or first == start + len(line):
+        line = text[start:end].strip(" \t\r\n")
+        found = pattern.fullmatch(line)
+        digits = found[role] or "" if found and pattern.groupindex else ""
+        if not found or not line or (pattern.groupindex and not _NUMBER.fullmatch(digits)):
             continue
-        digits = found[role] if pattern.groupindex else None
-        if pattern.groupindex and not _NUMBER.fullmatch(digits or ""):
-            continue
-        number = None if digits is None else int(digits)
-        marks.append(PageMark(first, start + len(line), marker, number, begins=role == "begins"))
+        first = text.index(line, start)
+        number = int(digits) if digits else None
+        marks.append(PageMark(first, first + len(line), marker, number, begins=role == "begins"))
     return marks
 
 

@@ -60,13 +60,13 @@ def ends_sentence(text: str) -> bool:
 
 def has_sentences(text: str, language: str = DEFAULT_LANGUAGE) -> bool:
     """Return whether ``text`` has several sentences, without looking for more than two."""
-    return any(_sentence_starts(text, (), language))
+    return any(sentence_starts(text, language=language))
 
 
 def sentence_starts(
     text: str, spans: Sequence[InlineSpan] = (), language: str = DEFAULT_LANGUAGE
-) -> list[int]:
-    """Return the starts of the sentences in ``text``, in order, without the first (0).
+) -> Iterator[int]:
+    """Yield the starts of the sentences in ``text``, in order, without the first (0).
 
     ``language`` is a language code; an unknown language is treated as English.
 
@@ -74,10 +74,6 @@ def sentence_starts(
     sentence belong to the sentence. A start is dropped if it is inside one of the ``spans``
     (sorted, not overlapping), or if it would separate a closing mark from the text after it.
     """
-    return list(_sentence_starts(text, spans, language))
-
-
-def _sentence_starts(text: str, spans: Sequence[InlineSpan], language: str) -> Iterator[int]:
     # A single expression would try every division of white space among its parts.
     begun = _WITHOUT_TERMINATOR.match(text)
     if begun and _END.fullmatch(text, begun.end()):
