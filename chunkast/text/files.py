@@ -12,13 +12,8 @@ from chunkast.errors import SourceError, describe
 
 __all__ = ("check_is_text", "decode", "read_bytes", "read_text", "tokenizer_file", "undecodable")
 
-# The byte order marks of other encodings. UTF-32's come first: one begins with UTF-16's.
-_MARKS: Final = {
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
+# The byte order marks of UTF-16.
+_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The first bytes of formats that are no text.
 _FORMATS: Final = {
     b"%PDF-": "a PDF",
@@ -45,7 +40,7 @@ def check_is_text(data: bytes, path: str) -> None:
     if name := next((name for magic, name in _FORMATS.items() if head.startswith(magic)), ""):
         raise SourceError(path, f"this is {name}; {_CONVERT}")
     controls = len(head) - len(head.translate(None, _CONTROLS))
-    if controls > len(head) * _CONTROL_SHARE and not head.startswith(tuple(_MARKS)):
+    if controls > len(head) * _CONTROL_SHARE and not head.startswith(_MARKS):
         raise SourceError(path, "this is binary, or UTF-16; convert it to text in UTF-8")
 
 
@@ -88,9 +83,7 @@ def decode(data: bytes, path: str) -> str:
 def undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
     """Return the ``SourceError`` for ``error``, whose data begins at byte ``base`` of the file."""
     data = error.object
-    marks = _MARKS.items() if not base else ()
-    wide = next((name for mark, name in marks if data.startswith(mark)), None)
-    if wide is not None:
-        return SourceError(path, f"this is {wide}; convert the file to UTF-8", 0)
+    if not base and data.startswith(_MARKS):
+        return SourceError(path, "this is UTF-16; convert the file to UTF-8", 0)
     reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
     return SourceError(path, f"{reason}; convert the file to UTF-8", base + error.start)
