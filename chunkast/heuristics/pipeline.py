@@ -111,8 +111,7 @@ class Pipeline(Generic[V, C]):
     post_parse: tuple[Heuristic[V, C], ...] = ()
 
     def __post_init__(self) -> None:
-        for phase in PHASES:
-            name = _field(phase)
+        for phase, name in zip(PHASES, self.__slots__, strict=True):
             heuristics = tuple(getattr(self, name))
             object.__setattr__(self, name, heuristics)
             for heuristic in heuristics:
@@ -131,9 +130,5 @@ class Pipeline(Generic[V, C]):
     def __add__(self, other: Pipeline[V, C]) -> Pipeline[V, C]:
         if not isinstance(other, Pipeline):
             return NotImplemented
-        names = [_field(phase) for phase in PHASES]
+        names = self.__slots__
         return Pipeline(*(getattr(self, name) + getattr(other, name) for name in names))
-
-
-def _field(phase: Phase) -> str:
-    return phase.replace("-", "_")

@@ -2,12 +2,11 @@
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
 from chunkast.identity.ids import PartCounts, chunk_id, next_chunk_id
-from chunkast.identity.plans import Identified, WritePlan, digest, plan_among, plan_writes
+from chunkast.identity.plans import WritePlan, digest, plan_among, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
 
 __all__ = (
     "Citation",
-    "Identified",
     "PartCounts",
     "WritePlan",
     "chunk_id",

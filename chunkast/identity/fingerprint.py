@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -57,7 +57,7 @@ def fingerprint(config: ChunkConfig, encoding: str) -> str:
 def versions() -> dict[str, str]:
     """Return the versions of all packages and rules that affect chunks, by name."""
     return {
-        **_distributions(),
+        **{name: _version(name) for name in _DISTRIBUTIONS},
         **grammars(),
         "chunkast": __version__,
         "language-rules": LANGUAGE_RULES,
@@ -65,8 +65,8 @@ def versions() -> dict[str, str]:
     }
 
 
-@lru_cache(maxsize=1)
-def _distributions() -> dict[str, str]:
+@cache
+def _version(distribution: str) -> str:
     from importlib.metadata import version
 
-    return {name: version(name) for name in _DISTRIBUTIONS}
+    return version(distribution)

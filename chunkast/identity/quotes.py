@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, islice, takewhile
-from typing import Final
 
 from chunkast.identity.quote_places import Finder, finder
 from chunkast.model import Chunk
@@ -16,8 +15,6 @@ from chunkast.text.pages import page_marks, page_starts, pages_of, pages_of_text
 from chunkast.text.source_map import SourceMap
 
 __all__ = ("Citation", "locate_quote", "validate_quote")
-
-MAX_QUOTE: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class Citation:
     verbatim: bool = True
 
 
-def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
+def validate_quote(quote: str, text: str, max_chars: int = 240) -> bool:
     r"""Return whether ``text`` contains ``quote`` word for word, apart from white space.
 
     Case, markup and Unicode forms must match. A quote that is empty, blank, or longer than
@@ -134,7 +131,7 @@ class _Positions:
     def __init__(self, chunk: Chunk, own: str | None) -> None:
         self._chunk = chunk
         self._map = SourceMap(chunk.text)
-        self._starts = list(_page_starts_in(chunk, own))
+        self._starts = _page_starts_in(chunk, own)
 
     def byte(self, pos: int) -> int:
         return self._chunk.start_byte + self._map.byte(pos - self._chunk.start_index)
@@ -151,19 +148,18 @@ class _Positions:
         return pages_of(self._starts, inside, inside + 1) or self._chunk.pages
 
 
-def _page_starts_in(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
-    """Yield the start and the number of each page in a chunk's text.
+def _page_starts_in(chunk: Chunk, own: str | None) -> list[tuple[int, int]]:
+    """Return the start and the number of each page in a chunk's text.
 
-    Yields nothing if the page marks in the text contradict the chunk's pages: the document may use
+    Returns an empty list if the page marks in the text contradict the chunk's pages: the document may use
     different marks, or a fence may begin before the chunk.
     """
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
-        return
+        return []
     starts = list(_page_starts(chunk.text, own, first=0))
-    if pages := pages_of_text(starts, chunk.text):
-        ahead, last = (here - there for here, there in zip(chunk.pages, pages, strict=True))
-        if ahead == last:
-            yield from ((pos, page + ahead) for pos, page in starts)
+    first, last = pages_of_text(starts, chunk.text) or (0, 0)
+    ahead = chunk.pages[0] - first
+    return [(pos, page + ahead) for pos, page in starts] if chunk.pages[1] - last == ahead else []
 
 
 def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:

@@ -31,7 +31,7 @@ def load(path: str | PathLike[str]) -> Iterator[Chunk]:
     except OSError as error:
         raise SourceError(name, error.strerror or str(error)) from None
     if not is_parquet:
-        return _chunks(name, _json_rows, "line")
+        return _chunks(name, lambda stream: map(json.loads, stream), "line")
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
@@ -50,10 +50,6 @@ def _chunks(path: str, rows: Callable[[BinaryIO], Iterator[Any]], unit: str) -> 
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         reason = f"{unit} {number:,} is not a chunk of 'chunkast chunk': {describe(error)}"
         raise SourceError(path, reason) from None
-
-
-def _json_rows(stream: BinaryIO) -> Iterator[Any]:
-    return map(json.loads, stream)
 
 
 def _parquet_rows(file: Any) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from chunkast import __version__
 from chunkast.model import Chunk
@@ -22,8 +22,6 @@ from chunkast.output.view.budgets import BudgetView, View
 from chunkast.output.view.visible import replacements, shorten, visible
 
 __all__ = ("page_of", "render_html", "report_data", "resource", "source_hash")
-
-_Key = TypeVar("_Key", bound=Hashable)
 
 _MAX_TITLE: Final = 200
 # Characters that could end a script element, and line ends in old versions of JavaScript.
@@ -58,8 +56,7 @@ def page_of(documents: Sequence[Mapping[str, Any]]) -> str:
 def report_data(view: View) -> dict[str, Any]:
     """Return a document's data for the page. Positions are character indices."""
     analysis = view.analysis
-    kinds, contexts = _Table[str](), _Table[str]()
-    paths = _Table[tuple[str, ...]]()
+    kinds, paths, contexts = _Table(), _Table(), _Table()
     return {
         "name": _shown(view.name),
         "text": visible(analysis.text),
@@ -67,10 +64,7 @@ def report_data(view: View) -> dict[str, Any]:
         "tokens": view.token_count,
         "options": _options(view),
         "notes": [_shown(note) for note in analysis.notes],
-        "replaced": [
-            {"name": name, "shown": shown, "count": count}
-            for name, shown, count in replacements(analysis.text)
-        ],
+        "replaced": replacements(analysis.text),
         "points": [
             [point.pos, point.score, kinds.slot(point.kind)] for point in analysis.break_points
         ],
@@ -87,16 +81,14 @@ def report_data(view: View) -> dict[str, Any]:
     }
 
 
-class _Table(dict[_Key, int]):
+class _Table(dict[Any, int]):
     """Distinct values, numbered in the order of first appearance."""
 
-    def slot(self, value: _Key) -> int:
+    def slot(self, value: Hashable) -> int:
         return self.setdefault(value, len(self))
 
 
-def _budget(
-    budget: BudgetView, kinds: _Table[str], paths: _Table[tuple[str, ...]], contexts: _Table[str]
-) -> dict[str, Any]:
+def _budget(budget: BudgetView, kinds: _Table, paths: _Table, contexts: _Table) -> dict[str, Any]:
     return {
         "max": budget.max_tokens,
         "chunks": [
@@ -109,7 +101,7 @@ def _budget(
     }
 
 
-def _chunk(chunk: Chunk, kinds: _Table[str], paths: _Table[tuple[str, ...]]) -> list[Any]:
+def _chunk(chunk: Chunk, kinds: _Table, paths: _Table) -> list[Any]:
     # The page's script expects the fields in this order.
     return [
         chunk.start_index,
@@ -126,7 +118,7 @@ def _chunk(chunk: Chunk, kinds: _Table[str], paths: _Table[tuple[str, ...]]) -> 
     ]
 
 
-def _embedded(chunk: Chunk, contexts: _Table[str]) -> list[int]:
+def _embedded(chunk: Chunk, contexts: _Table) -> list[int]:
     """Return what is embedded before and after a chunk's text, or instead of it."""
     before, text, after = chunk.embed_text.partition(chunk.text)
     return [contexts.slot(part) for part in ((before, after) if text else (before,))]

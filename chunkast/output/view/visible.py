@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from typing import Final
+from typing import Any, Final
 
 __all__ = ("replacements", "shorten", "visible")
 
@@ -41,11 +41,11 @@ def visible(text: str) -> str:
     return _LONE_CR.sub("\n", _HIDDEN.sub(lambda match: _shown(match[0]), text))
 
 
-def replacements(text: str) -> list[tuple[str, str, int]]:
+def replacements(text: str) -> list[dict[str, Any]]:
     """Return the name, replacement and count of each character that :func:`visible` replaces."""
-    counts = Counter(_HIDDEN.findall(text))
     return [
-        (_name(character), _shown(character), counts[character]) for character in sorted(counts)
+        {"name": _name(character), "shown": _shown(character), "count": count}
+        for character, count in sorted(Counter(_HIDDEN.findall(text)).items())
     ]
 
 
@@ -59,5 +59,4 @@ def _shown(character: str) -> str:
 
 
 def _name(character: str) -> str:
-    name = unicodedata.name(character, "")
-    return f"U+{ord(character):04X} {name}".rstrip()
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
