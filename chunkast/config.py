@@ -258,12 +258,10 @@ class ChunkConfig:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
         # The number for "model" is only known to the chunker, which checks again.
-        most = _MOST_TOKENS
-        if not isinstance(self.max_tokens, str):
-            most = self.budget
-            if most < 1:
-                allowed = f"must be less than max_tokens={self.max_tokens}"
-                raise ConfigError("reserve_tokens", self.reserve_tokens, allowed)
+        most = _MOST_TOKENS if isinstance(self.max_tokens, str) else self.budget
+        if most < 1:
+            allowed = f"must be less than max_tokens={self.max_tokens}"
+            raise ConfigError("reserve_tokens", self.reserve_tokens, allowed)
         self._check_overlap(most)
 
     def _check_overlap(self, most: int) -> None:
@@ -320,12 +318,9 @@ class ChunkConfig:
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
         """Return the Markdown extensions for ``source``, which depend on its file extension."""
-        if "dialects" in self.extensions and source:
-            name = source.lower()
-            added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)
-            if added and added not in self.extensions:
-                return (*self.extensions, added)
-        return self.extensions
+        name = source.lower() if source and "dialects" in self.extensions else ""
+        added = (dialect for ending, dialect in _DIALECTS.items() if name.endswith(ending))
+        return tuple(dict.fromkeys((*self.extensions, *added)))
 
     def language_of(self, source: str | None) -> str:
         """Return the programming language of a source's file extension, or "" if it has none."""

@@ -151,8 +151,8 @@ class _Positions:
 def _page_starts_in(chunk: Chunk, own: str | None) -> list[tuple[int, int]]:
     """Return the start and the number of each page in a chunk's text.
 
-    Returns an empty list if the page marks in the text contradict the chunk's pages: the document may use
-    different marks, or a fence may begin before the chunk.
+    The list is empty if the page marks in the text contradict the chunk's pages: the document may
+    use different marks, or a fence may begin before the chunk.
     """
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return []

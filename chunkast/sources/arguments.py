@@ -23,7 +23,7 @@ def checked_text(value: object) -> str:
     A subclass of str is converted, because it may override slicing and joining.
     """
     if isinstance(value, str):
-        return _plain(value)
+        return str.__str__(value)
     hint = next((hint for types, hint in _HINTS if isinstance(value, types)), "")
     raise _wrong("text", value, f"a str; {hint}" if hint else "a str")
 
@@ -36,7 +36,7 @@ def checked_name(name: str, value: object) -> str | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return _plain(value)
+        return str.__str__(value)
     if isinstance(value, os.PathLike):
         return source_of_path(value)
     raise _wrong(name, value, "a str, a pathlib.Path or None")
@@ -71,10 +71,6 @@ def source_of_path(path: Any) -> str:
     if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
         return PurePath(path).as_posix()
     raise _wrong("path", path, "a str or a pathlib.Path")
-
-
-def _plain(text: str) -> str:
-    return text if type(text) is str else str.__str__(text)
 
 
 def _wrong(name: str, value: object, allowed: str) -> TypeError:

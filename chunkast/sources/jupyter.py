@@ -40,7 +40,6 @@ __all__ = (
 )
 
 _MAX_ID: Final = 64
-_FORMAT: Final = 4
 T = TypeVar("T")
 
 
@@ -92,14 +91,13 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
         values = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:  # also a number of more digits than Python reads
         raise SourceError(path, f"not a notebook, which is JSON: {error}") from None
+    if isinstance(values, dict) and "worksheets" in values:
+        reason = f"a notebook of format {values.get('nbformat')}; convert it with: "
+        raise _OldFormatError(path, f"{reason}jupyter nbconvert --to notebook --inplace FILE")
     try:
         return Notebook(text, tuple(_cells(values)))
     except _WrongTypeError as error:
-        version = values.get("nbformat") if isinstance(values, dict) else None
-        if not isinstance(version, int) or version >= _FORMAT or "cells" in values:
-            raise SourceError(path, f"not a notebook: {error}") from None
-    convert = "jupyter nbconvert --to notebook --inplace"
-    raise _OldFormatError(path, f"a notebook of format {version}; convert it with: {convert} FILE")
+        raise SourceError(path, f"not a notebook: {error}") from None
 
 
 def notebook_in(text: str, path: str = "notebook") -> Notebook | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Final
 
-from chunkast.tokens.span_counts import Exact, SpanCounts, remember
+from chunkast.tokens.span_counts import Exact, Remembered, SpanCounts
 
 __all__ = ("EstimateIndex",)
 
@@ -43,7 +43,11 @@ class EstimateIndex(SpanCounts):
         self.additive = False
         self.estimated = True
         self._count = count
-        self._counts: dict[tuple[int, int], int] = {}
+
+        def counted(span: tuple[int, int]) -> int:
+            return count(text[slice(*span)])
+
+        self._counts = Remembered(counted, _MAX_REMEMBERED)
         self._starts = array("q")
         for at in range(0, len(text), _ENCODED_AT_ONCE):
             starts = token_starts(text[at : at + _ENCODED_AT_ONCE])
@@ -53,13 +57,7 @@ class EstimateIndex(SpanCounts):
 
     def count(self, start: int, end: int) -> int:
         """Return the exact number of tokens in ``text[start:end]``, and cache it."""
-        if start >= end:
-            return 0
-        known = self._counts.get((start, end))
-        if known is None:
-            known = self._count(self.text[start:end])
-            remember(self._counts, (start, end), known, _MAX_REMEMBERED)
-        return known
+        return self._counts[start, end] if start < end else 0
 
     def count_after(self, before: str, start: int, end: int) -> int:
         """Return the exact number of tokens in ``before + text[start:end]``."""

@@ -19,7 +19,7 @@ from typing import Final
 from chunkast.text.source_map import has_surrogates, make_array, without_surrogates
 from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.safe import CL100K_POSITIONS
-from chunkast.tokens.span_counts import NOT_EXACT, Exact, SpanCounts, remember
+from chunkast.tokens.span_counts import NOT_EXACT, Exact, Remembered, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
@@ -75,7 +75,7 @@ class TokenIndex(SpanCounts):
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
-        self._lengths: dict[str, int] = {}
+        self._lengths = Remembered(counter.count, _MAX_REMEMBERED)
         # By a checkpoint's number: the ends of the tokens between the previous checkpoint and it,
         # stored on first use.
         self._inner: dict[int, Sequence[int]] = {}
@@ -277,10 +277,4 @@ class TokenIndex(SpanCounts):
 
     def _length(self, span: str) -> int:
         """Return a span's token count; the counts of short spans are cached, because many recur."""
-        if len(span) > _NEAR_DISTANCE:
-            return self._counter.count(span)
-        known = self._lengths.get(span)
-        if known is None:
-            known = self._counter.count(span)
-            remember(self._lengths, span, known, _MAX_REMEMBERED)
-        return known
+        return self._counter.count(span) if len(span) > _NEAR_DISTANCE else self._lengths[span]
