@@ -112,9 +112,9 @@ class Answers:
         within: Annotated[str, Field(description="a glob for sources: 'docs/*'")] = "",
         skip: Annotated[int, Field(description="list the places after this many")] = 0,
     ) -> str:
-        """Find passages: the text of the best, each below source:lines, section and id.
+        """Find the best passages, each below its source:lines, section and id.
 
-        The places of the next ones follow if they fit.
+        The places of further passages follow if they fit.
         """
         if not query.strip():
             raise ConfigError("query", query, "is empty")

@@ -29,7 +29,7 @@ _PARTS: Final = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
 def by_words(tokenizer: Tokenizer, count: Callable[[str], int]) -> PretokenCounter | None:
-    """Return a counter for ``tokenizer``, or None if it is not BERT's.
+    """Return a counter for ``tokenizer``, or None if that is not BERT's tokenizer.
 
     ``count`` is the function that counts the tokens in a text with the tokenizer itself.
     """
