@@ -1,4 +1,4 @@
-"""Find the default index, and print the command that updates an index."""
+"""Find the default index, and name the command that updates an index."""
 
 from __future__ import annotations
 
