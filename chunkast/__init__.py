@@ -1,6 +1,6 @@
 """chunkast: split Markdown into chunks that fit a token budget.
 
-The names below are the public API. Modules and libraries are loaded only when a name is first used.
+The names below are the public API. A module or library is loaded when a name first needs it.
 """
 
 from __future__ import annotations

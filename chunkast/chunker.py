@@ -89,8 +89,8 @@ class Chunker:
 
         ``source``, a name or a path, identifies the document in the chunks and their ids. Without a
         ``source``, ids are unique only within the document. ``source`` and ``language`` determine
-        the format of the text, as in :meth:`analyze`. In code, the enclosing definitions are the
-        headings. Raises ``TypeError`` if ``text`` is neither a str nor an ``Analysis``; never
+        the format of the text, as in :meth:`analyze`. In code, the headings are the enclosing
+        definitions. Raises ``TypeError`` if ``text`` is neither a str nor an ``Analysis``; never
         raises for a str.
 
         If ``source`` ends with ``.ipynb`` and no ``language`` is given, the text is read as a
@@ -110,8 +110,8 @@ class Chunker:
         """Return the chunks of a UTF-8 file. Its extension determines the format.
 
         ``source`` identifies the file in the chunks and their ids. By default, it is the given
-        path, with forward slashes. Raises ``SourceError``, with the path and the byte, for a file
-        that cannot be read or is not UTF-8.
+        path, with forward slashes. Raises ``SourceError`` for a file that cannot be read or is not
+        UTF-8.
         """
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
@@ -129,15 +129,15 @@ class Chunker:
     ) -> Iterator[tuple[str, list[Chunk] | None]]:
         """Return an iterator over the source and the chunks of each document in a folder.
 
-        The documents, their order, sources and chunks are those of ``chunkast chunk path``: hidden
-        and vendored folders, and files that ``.gitignore`` files match, are skipped. ``include``
-        and ``exclude`` are lists of globs, as on the command line. Sources are relative to
-        ``root``, by default the current folder or, if ``path`` is outside it, ``path``. Ids are
-        computed from sources, so give a ``root`` if the program runs in several folders.
+        The documents, and their order, sources and chunks, are those of ``chunkast chunk path``.
+        Hidden and vendored folders, and files that a ``.gitignore`` matches, are skipped.
+        ``include`` and ``exclude`` are lists of globs, as on the command line. Sources are relative
+        to ``root``: by default, the current folder or, if ``path`` is outside it, ``path``. Ids are
+        computed from sources, so give a ``root`` if the program may run in different folders.
 
         If a document or folder cannot be read, or ``path`` contains no documents,
         ``on_error(source, exception)`` is called and ``(source, None)`` is yielded. Without
-        ``on_error``, the first such exception is raised after all other documents. ``workers`` has
+        ``on_error``, the first such exception is raised after the last document. ``workers`` has
         the same meaning as in :meth:`chunk_batch`.
 
         Raises ``SourceError`` if ``path`` is not a folder, ``ConfigError`` for an invalid glob or a
@@ -154,8 +154,8 @@ class Chunker:
     ) -> Outline:
         """Return the outline of a text: its sections with their token counts.
 
-        Use an outline to read sections, and to expand chunks by the text around them. ``text`` is a
-        str, with ``source`` and ``language`` as in :meth:`analyze`, or an analysis. Never raises
+        Use an outline to read sections, and to expand chunks with the text around them. ``text`` is
+        a str, with ``source`` and ``language`` as in :meth:`analyze`, or an analysis. Never raises
         for a str.
         """
         name = checked_name("source", source)
@@ -171,13 +171,13 @@ class Chunker:
     ) -> Iterator[Chunk]:
         """Yield the chunks of ``(source, text)`` pairs one by one, in order.
 
-        Documents are chunked as in :meth:`chunk`. Memory holds only the current document and its
-        remaining chunks. If a source occurs again, its new chunks continue the numbering of its
+        Documents are chunked as in :meth:`chunk`. Only the current document and its remaining
+        chunks are in memory. If a source occurs again, its new chunks continue the numbering of its
         earlier chunks, so that ids stay unique.
 
         ``workers`` has the same meaning as in :meth:`chunk_batch`. With several processes, up to 8
-        documents per process are read ahead. With "auto", this process chunks documents until their
-        texts are large enough to start other processes.
+        documents per process are read ahead. With "auto", this process chunks the first 1 MB
+        (without fork, 4 MB) before it starts other processes.
         """
         for chunks in iter_documents(self, documents, workers):
             yield from chunks
@@ -206,14 +206,15 @@ class Chunker:
             can be started. The result is always the same.
         progress: show a progress bar on stderr.
         on_error: called with ``(position, source, exception)``, in this process, for a text that
-            fails. Its list is empty, and other texts are not affected. Without ``on_error``, the
-            exception of the first failing text is raised after all texts are done.
+            fails. The result for this text is an empty list; other texts are not affected. Without
+            ``on_error``, the exception of the first failing text is raised after all texts are
+            done.
 
-        Chunking a str fails only if your own counter raises an exception, memory runs out, or its
-        process is killed.
+        Chunking a str fails only if your own counter or heuristic raises an exception, memory runs
+        out, or the process is killed.
 
         Where processes cannot be forked (outside Linux, or if threads are running), the
-        configuration must be picklable, which it is if ``encoding`` is a name. If it contains a
+        configuration must be picklable, as it is if ``encoding`` is a name. If it contains a
         function of the main program, that program's code must be under
         ``if __name__ == "__main__":``; otherwise, a ``ConfigError`` is raised.
 

@@ -1,4 +1,4 @@
-"""The options of a chunker, their allowed values and their checks."""
+"""The options of a chunker, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ class ChunkConfig:
         (an int). A chunk that begins with a heading has no overlap.
     min_tokens: the number of tokens below which a section is joined with an adjacent section, if
         both fit in one chunk. The pieces of a divided section are joined in the same way. With
-        None, sections are joined whenever they fit, and pieces if they are smaller than a tenth of
-        the token budget. With 0, sections are never joined. Used only with
+        None, sections are joined whenever they fit; pieces are joined if they are smaller than a
+        tenth of the token budget. With 0, sections are never joined. Used only with
         ``packing="sections"``.
     encoding: the tokenizer that counts tokens: the name of a tiktoken encoding; the path of a
         ``tokenizer.json`` (a str that ends with .json, or a ``Path``) or of its folder (both need
@@ -185,9 +185,9 @@ class ChunkConfig:
     **Context**
 
     context: the context before the chunk's text in ``embed_text``: "none"; "title", the title in
-        the front matter or else the first level-1 heading; or "headings", the heading path with the
-        title in the front matter, and the openers of the blocks in which the chunk begins, such as
-        the sentence that introduces a list.
+        the front matter or else the first level-1 heading; or "headings", which means the title in
+        the front matter, the heading path, and openers, such as the sentence that introduces a
+        list, of the blocks in which the chunk begins.
     front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
         string, or "parsed", a mapping. Invalid front matter is stored as a string, and a
         ``ChunkastWarning`` is issued.
@@ -199,8 +199,8 @@ class ChunkConfig:
 
     **Markdown**
 
-    extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark. Names
-        with a minus are removed from the default: ``"-containers"`` or ``["-math", "-liquid"]``.
+    extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark. A minus
+        removes a name from the default: ``"-containers"`` or ``["-math", "-liquid"]``.
     heuristics: ``chunkast.heuristics.Heuristic`` objects, which mask text before it is parsed, or
         add break points, protected regions and annotations afterwards.
     tools: ``chunkast.toolcalls.Tool`` objects, or a mapping from their names to JSON Schemas. Calls
@@ -323,7 +323,7 @@ class ChunkConfig:
         return tuple(dict.fromkeys((*self.extensions, *added)))
 
     def language_of(self, source: str | None) -> str:
-        """Return the programming language of a source's file extension, or "" if it has none."""
+        """Return the programming language of ``source``; "" if its extension indicates none."""
         return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property
@@ -347,7 +347,7 @@ class ChunkConfig:
 
     @property
     def window_tokens(self) -> int:
-        """The number of tokens before the limit within which ``packing="fill"`` looks for a cut."""
+        """The size of ``window`` in tokens; used only with ``packing="fill"``."""
         return round(self.budget * _WINDOW_SHARE) if self.window is None else self.window
 
     @property

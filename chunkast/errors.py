@@ -36,7 +36,7 @@ _PACKAGE: Final = str(Path(__file__).parent)
 
 
 class ChunkastError(Exception):
-    """The base class of every exception that chunkast itself raises."""
+    """The base class of chunkast's own exceptions."""
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         # The attributes of a subclass are the arguments of its constructor.
@@ -45,7 +45,7 @@ class ChunkastError(Exception):
 
 
 class ChunkastWarning(UserWarning):
-    """Issued if part of the input was skipped or was not treated as expected, with the reason."""
+    """Issued, with the reason, if part of the input was skipped or not treated as expected."""
 
 
 def warn(message: str) -> None:
@@ -59,7 +59,7 @@ def warn(message: str) -> None:
 class ConfigError(ChunkastError, ValueError):
     """Raised for an invalid configuration value.
 
-    The message contains the attributes:
+    The message contains these attributes:
 
     field: the name of the field.
     value: its invalid value.
@@ -76,7 +76,7 @@ class ConfigError(ChunkastError, ValueError):
 class HeuristicError(ChunkastError, ValueError):
     """Raised if a heuristic returns an invalid value.
 
-    The message contains the attributes:
+    The message contains these attributes:
 
     heuristic: the heuristic's id.
     field: the name of the field, such as "break_points".
@@ -111,7 +111,7 @@ def shown(value: object) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Return an exception's type and message, for a message without a traceback."""
+    """Return an exception's type and message, for reports without a traceback."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     message = str(error)

@@ -1,6 +1,6 @@
 """The immutable data types that modules share, such as ``Chunk`` and ``Analysis``.
 
-Units: character indices count Python code points, byte indices count bytes of UTF-8. Both are
+Units: character indices count Unicode code points, byte indices count bytes of UTF-8. Both are
 0-based, and ends are exclusive. Line numbers are 1-based, and ends are inclusive.
 """
 
@@ -46,7 +46,7 @@ def mutable_type(of: type) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    r"""A node of the block tree, which covers the whole lines in ``[start, end)`` of the source.
+    r"""A node of the block tree: the lines in ``[start, end)`` of the source.
 
     Every character of the source belongs to exactly one leaf of the tree.
 
@@ -194,13 +194,13 @@ class Analysis:
 
     text: the document.
     blocks: the root of the block tree; its kind is "document".
-    break_points: the places where chunks may begin, sorted by position, one per position.
+    break_points: the places where chunks may begin, sorted by position, at most one per position.
     regions: the spans that are never cut if they fit the budget, sorted by start.
     headings: the headings at the top level, in document order.
     references: the normalized labels of the link definitions.
     front_matter: the raw front matter, including its delimiters; empty if there is none.
     notes: a sentence for each fallback and other unusual step of the analysis.
-    masked: the text that the parser read, with the same length and lines as ``text``; empty if
+    masked: the text that the parser read, with the same length and line ends as ``text``; empty if
         the parser read ``text`` itself.
     tags: the spans of the blocks between pairs of XML tags, as character indices.
     annotations: values for the metadata of chunks.
@@ -208,13 +208,13 @@ class Analysis:
         come from a block.
     front_matter_data: the front matter as a mapping; None if it is invalid or ``front_matter`` is
         not "parsed".
-    path: the heading path above the whole text, such as the heading path of a notebook cell.
+    path: the heading path of the section that contains the whole text, such as a notebook cell.
     extensions: the Markdown extensions with which the text was parsed.
     footnotes: the labels of the footnotes.
     pages: for each page, its start, a character index, and its number, from 1.
     replacements: texts that replace spans in ``embed_text``, sorted by start. If two spans
         overlap, only the first is replaced.
-    inner_pages: the spans of front matter inside the document, each of which begins a page.
+    inner_pages: the spans of the front matter with which pages inside the document begin.
     wrappers: the sorted spans of blocks that contain headings, such as tabs, and of pairs of tags
         around blocks. A section that begins inside a wrapper ends with it.
     """
@@ -249,7 +249,7 @@ class Analysis:
         annotations: Iterable[Annotation] = (),
         replacements: Iterable[Replacement] = (),
     ) -> Analysis:
-        """Return a copy of the analysis with these objects added, in any order."""
+        """Return a copy of the analysis with these objects added; their order does not matter."""
         return replace(
             self,
             break_points=(*self.break_points, *break_points),
@@ -312,9 +312,8 @@ class Chunk:
     token_count: the exact number of tokens in ``text``.
     overlap: the number of characters at the start of ``text`` that are repeated from the previous
         chunk.
-    headings: the heading path (outermost first) of the section in which the chunk's own text, the
-        text after the overlap, begins. The id is computed from this path. For citations, use
-        ``sections``.
+    headings: the heading path, outermost first, of the section in which the chunk's own text
+        begins. The id is computed from this path. For citations, use ``sections``.
     kinds: the kinds of blocks in ``text`` ("paragraph", "table", ...). Each kind is listed once, in
         order of appearance, with containers before their contents.
     content_hash: the SHA-256 of ``text`` with normalized white space, computed on first access; not
@@ -331,10 +330,9 @@ class Chunk:
         details of a notebook cell.
     pages: the numbers of the first and last pages of ``text``, counting from 1, or None if the
         document has no page marks.
-    sections: the heading path of every section in the chunk's own text (the text after the
-        overlap), in order. A ``title`` in the front matter is the first entry of every path. Text
-        before the first heading belongs to the section ``(title,)``, or to no section if there is
-        no title.
+    sections: the heading path of every section in the chunk's own text, in order. A ``title`` in
+        the front matter is the first entry of every path. Text before the first heading belongs to
+        the section ``(title,)``, or to no section if there is no title.
     section_starts: the start of each section in ``sections`` within the chunk's own text, as a
         character index in the document.
     section_anchors: the anchor of each section in ``sections``, such as "install" in
@@ -386,7 +384,7 @@ class Chunk:
         return self.sections[slot] if slot >= 0 else ()
 
     def anchor_at(self, pos: int) -> str:
-        """Return the anchor of the section at ``pos``, as in :meth:`section_at`; may be empty."""
+        """Return the anchor of the section at ``pos``; may be empty. See :meth:`section_at`."""
         slot = self._slot_at(pos)
         return self.section_anchors[slot] if 0 <= slot < len(self.section_anchors) else ""
 
@@ -434,7 +432,7 @@ class Chunk:
 
     @property
     def state_hash(self) -> str:
-        """The hash of all fields except the sections, which follow from the document's text."""
+        """The hash of all fields but ``sections``, ``section_starts`` and ``section_anchors``."""
         return state_hash(self.to_dict())
 
     def record(self) -> dict[str, str]:
@@ -511,7 +509,7 @@ def _escaped(text: str) -> str:
 
 
 def state_hash(values: Mapping[str, Any]) -> str:
-    """Return the hash of a chunk's fields, given as :meth:`Chunk.to_dict` returns them."""
+    """Return ``Chunk.state_hash`` for ``values``, the result of :meth:`Chunk.to_dict`."""
     # Excluded are the two hashes, which other fields determine, and the sections, which earlier
     # versions did not have. ``pages=None`` is excluded to keep the hashes of earlier versions.
     known = {name: value for name, value in values.items() if name not in _DERIVED}

@@ -1,6 +1,6 @@
 """The types of ``ChunkConfig``'s keywords, for editors and type checkers.
 
-Annotate a function that passes these keywords on with ``**options: Unpack[ChunkOptions]``. This
+To annotate a function that passes these keywords on, use ``**options: Unpack[ChunkOptions]``. This
 module also exports ``Unpack``; before Python 3.11, it has no effect at run time.
 """
 

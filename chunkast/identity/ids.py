@@ -19,7 +19,7 @@ def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
     """Return the id of a chunk: 16 hexadecimal digits.
 
     The id is the beginning of the SHA-256 of three lines: the source, the headings joined by " > ",
-    and "#" with the part.
+    and "#" followed by the part.
 
     source: the document's name.
     headings: the titles of the sections that contain the chunk, outermost first.

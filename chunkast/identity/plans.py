@@ -21,8 +21,8 @@ class Identified(Protocol):
     """The interface of the objects that a write plan compares, such as :class:`chunkast.Chunk`.
 
     ``state_hash``, the hash of everything that a store keeps, is optional. If only the stored or
-    only the current chunk has it, the chunk counts as moved. If neither has it, only the embedded
-    text is compared.
+    only the current chunk has it, the current chunk counts as moved. If neither has it, only the
+    embedded text is compared.
     """
 
     @property
@@ -57,7 +57,7 @@ class WritePlan:
     content as a store that was filled from scratch.
 
     Every current id is in exactly one of ``added``, ``changed`` and ``unchanged``. ``moved`` is a
-    part of ``unchanged``. Ids that need a vector are in ``embed`` or are keys of ``reuse``, never
+    subset of ``unchanged``. Ids that need a vector are in ``embed`` or are keys of ``reuse``, never
     both.
 
     added: current ids that are not stored yet, in the order of the current chunks.
@@ -68,7 +68,7 @@ class WritePlan:
     embed: ids whose embedded text has no vector yet. Of several ids with the same embedded text,
         only the first is listed.
     moved: ids in ``unchanged`` whose positions, lines, overlap, metadata, white space or embedded
-        text differ from the stored chunk.
+        text differ from those of the stored chunk.
     reuse: all other ids that need a vector, each mapped to the id whose vector it reuses: a vector
         stored before the run or, for keys in ``repeats``, the new vector of an id in ``embed``.
     repeats: the keys of ``reuse`` that reuse a new vector.
@@ -106,11 +106,11 @@ def plan_writes(
     current: Iterable[Identified | Mapping[str, Any]],
     prior: Iterable[Identified | Mapping[str, Any]],
 ) -> WritePlan:
-    r"""Plan the writes that replace the chunks ``prior`` in a store with ``current``.
+    r"""Plan the writes that replace the stored chunks ``prior`` with the chunks ``current``.
 
-    Both may contain chunks, results of :meth:`Chunk.to_dict`, or results of :meth:`Chunk.record`,
-    which are all that a store needs to keep. A vector can be reused from any chunk in ``prior``
-    with the same embedded text, so pass all documents at once.
+    Both may contain chunks, or results of :meth:`Chunk.to_dict` or :meth:`Chunk.record`. A store
+    needs to keep only :meth:`Chunk.record`. A vector can be reused from any chunk in ``prior`` with
+    the same embedded text, so pass all documents at once.
 
     An id that occurs twice in ``current`` is listed twice. If an id occurs twice in ``prior``, the
     last chunk with this id is compared, and ``removed`` may list the id twice. Raises
@@ -148,8 +148,8 @@ def plan_among(
 
     current: the chunks of these documents.
     prior: the stored chunks of these documents.
-    holder: a function that returns the id of a chunk anywhere in the store that had a vector for
-        an ``embed_hash`` before the run, or None.
+    holder: takes an ``embed_hash``, and returns the id of any stored chunk that had its vector
+        before the run, or None.
     embedded: the ids that get new vectors, by ``embed_hash``; this plan adds its own.
     """
     known = {chunk.id: chunk for chunk in prior}

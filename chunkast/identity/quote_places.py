@@ -58,7 +58,7 @@ _GAPS: Final = re.compile(
 
 
 def finder(quote: str, *, strict: bool) -> Finder:
-    """Return a function that finds ``quote`` in a text; if ``strict``, only word for word."""
+    """Return a function that finds ``quote`` in a text; if ``strict`` is true, only verbatim."""
     wanted = normalize_text(quote)
     parts = [] if strict else [_spoken(part)[0].strip() for part in _LEFT_OUT.split(quote)]
     parts = [part for part in parts if re.search(r"\w", part)][:_MAX_PARTS]

@@ -33,8 +33,8 @@ class Citation:
         begin, the chunk's first or last page is used.
     chunk_ids: the ids of the chunks that contain the whole quote. Empty if the quote is split
         across chunks; two or more ids if it is in an overlap.
-    section: the heading path of the section in which the quote begins; empty if the quote was
-        searched in a text instead of chunks.
+    section: the heading path of the section in which the quote begins; empty if the quote was found
+        in a text instead of chunks.
     verbatim: whether the quote matches word for word, apart from white space.
     """
 
@@ -80,11 +80,11 @@ def locate_quote(
     forms must always match. Occurrences do not overlap. A blank quote has no occurrences.
 
     where: the text of a document, or chunks in order, document by document. A quote may continue
-        from one chunk to the next. In a text, citations have no source and no chunk ids.
+        from one chunk to the next. Citations in a text have no source and no chunk ids.
     page_markers: the ``page_markers`` with which the chunks were made.
     strict: return only verbatim citations.
 
-    Raises ``re.error`` for an invalid pattern.
+    Raises ``re.error`` for an invalid pattern in ``page_markers``.
 
     >>> from chunkast import locate_quote
     >>> [citation] = locate_quote("red. Pears", "Apples are red.\nPears are green.")

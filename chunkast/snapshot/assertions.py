@@ -99,7 +99,7 @@ def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl1
 
 
 def assert_cites(chunks: Iterable[Chunk], text: str) -> None:
-    """Assert that each chunk is the part of ``text`` at its positions, and that no text is lost.
+    """Assert that each chunk's text is at its positions in ``text``, and that no text is lost.
 
     Positions are checked in characters, bytes and lines. All text between chunks must be white
     space.

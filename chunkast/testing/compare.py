@@ -69,7 +69,7 @@ class DocumentDiff:
 
 @dataclass(slots=True)
 class Totals:
-    """The totals of all documents in a snapshot."""
+    """The numbers of documents, chunks and tokens in a snapshot."""
 
     documents: int = 0
     chunks: int = 0
@@ -77,7 +77,7 @@ class Totals:
     embed_tokens: int = 0
 
     def add(self, document: DocumentRecord) -> None:
-        """Add a document and its chunks to the totals."""
+        """Count a document and its chunks."""
         self.documents += 1 if document.chunks else 0
         self.chunks += len(document.chunks)
         self.tokens += sum(chunk.token_count for chunk in document.chunks)
@@ -126,7 +126,7 @@ def compare(
 ) -> Diff:
     """Compare two snapshots, each a pair of a header and documents.
 
-    The configurations are compared only if both snapshots have a header.
+    Configurations and versions are compared only if both snapshots have a header.
     """
     (old_header, olds), (new_header, news) = old, new
     totals = Totals(), Totals()

@@ -37,7 +37,7 @@ def check_target(
     read: a function that returns the values and the vector of each row in the store, by
         ``chunk_id``. Lists and mappings may be returned as JSON.
 
-    Raises ``AssertionError``, with the wrong row and value.
+    Raises ``AssertionError``, which names the wrong row and value.
     """
     chunker = Chunker(max_tokens=24, min_tokens=0, overlap=0, front_matter="parsed")
     known: set[tuple[str, str]] = set()

@@ -25,7 +25,7 @@ __all__ = ("ChunkSnapshot",)
 class ChunkSnapshot:
     """The value of the pytest fixture ``chunk_snapshot``.
 
-    The first lock of a test is ``chunks/MODULE/TEST.lock`` in the folder of the test's module, the
+    The first lock of a test is ``chunks/MODULE/TEST.lock`` in the folder of the test's module; the
     second is ``chunks/MODULE/TEST-2.lock``, and so on.
     """
 

@@ -6,8 +6,8 @@ r"""Read and write locks: JSON Lines that record chunks for review and compariso
 
 The first line is the header. Every other line is a chunk, with the field names of ``Chunk``.
 Positions are relative: ``gap`` and ``gap_lines`` count the characters and the lines since the
-previous chunk. ``metadata`` is omitted if it equals the previous chunk's. So an inserted line or an
-edit in the front matter changes only the line of the chunk after it.
+previous chunk. ``metadata`` is omitted if it equals the previous chunk's. So an inserted line, or
+an edit in the front matter, changes only the record of the next chunk.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def write_lock(out: BinaryIO, header: Header, documents: Iterable[DocumentRecord
     """Write a lock.
 
     out: the file, opened for writing bytes.
-    header: the header, such as ``header_of(chunker)`` returns.
+    header: the header, such as the result of ``header_of(chunker)``.
     documents: the documents in the order of the lock; the source of each must be unique.
     """
     out.write(encode_header(header))

@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Raise ``UsageError`` for ``--chunkast-update`` in CI, and for settings of an old version."""
+    """Raise ``UsageError`` for ``--chunkast-update`` in CI, and for obsolete settings."""
     if config.getoption("chunkast_update") and os.environ.get("CI"):
         raise pytest.UsageError("locks are not updated where CI is set: a person must review them")
     project = config.rootpath / "pyproject.toml"

@@ -51,14 +51,14 @@ class ObjectError(ChunkastError):
 class ChunkRecord:
     """The record of a chunk in a snapshot.
 
-    Fields that are not listed here are as in :class:`chunkast.Chunk`.
+    All other fields are those of :class:`chunkast.Chunk`.
 
-    cell: the end of the chunk's source that identifies a notebook cell; empty outside notebooks.
+    cell: the suffix of the chunk's source that identifies a notebook cell; empty outside notebooks.
     cut: the kind and the score of the break point at the start of the chunk; empty for a document's
-        first chunk, and for chunks from JSON Lines, which do not contain it.
+        first chunk, and for chunks read from JSON Lines without this field.
     embed_hash: the first 16 digits of the hash of the embedded text.
     metadata: the first 12 digits of the SHA-256 hash of the metadata as JSON; empty if the chunk
-        does not have metadata.
+        has no metadata.
     pages: the first and the last page of the chunk; empty for a document without pages.
     """
 
@@ -91,7 +91,7 @@ class ChunkRecord:
 
     @property
     def own_line(self) -> int:
-        """The line number, from 1, of the text after the overlap."""
+        """The line number, from 1, of the first character after the overlap."""
         return self.start_line + SourceMap(self.text).line(self.overlap) - 1
 
     @property
@@ -117,8 +117,8 @@ class Header:
     """The versions and the configuration that produced a snapshot.
 
     versions: the versions of the packages that affect chunks, by name.
-    config: the fields of the configuration as JSON data. A Python object is recorded as a mapping
-        with its name as "object".
+    config: the fields of the configuration as JSON data. A Python object is recorded as
+        ``{"object": name}``.
     root: the folder to which sources are relative, as a path relative to the lock's folder; "" if
         unknown.
     """
@@ -137,7 +137,10 @@ def header_of(chunker: Chunker) -> Header:
 
 
 def plain_config(config: ChunkConfig) -> dict[str, Any]:
-    """Return the fields of a configuration as JSON data; token counters become strings."""
+    """Return the fields of a configuration, except ``allow_download``, as JSON data.
+
+    Heuristics become ``{"object": id}``; other Python objects become strings.
+    """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     # This field does not affect chunks, and a file must not allow a download.
     del values["allow_download"]
@@ -210,7 +213,7 @@ def _record(chunk: Chunk, cut: str, source: str) -> ChunkRecord:
 
 
 def metadata_hash(metadata: Mapping[str, Any]) -> str:
-    """Return the hash of a chunk's metadata as recorded; empty if there is no metadata."""
+    """Return the hash of a chunk's metadata for its ``ChunkRecord``; "" if there is no metadata."""
     if not metadata:
         return ""
     plain = json.dumps(dict(metadata), sort_keys=True, default=str)

@@ -1,1 +1,1 @@
-"""Find lines, bytes, grapheme clusters, sentences, pages and spans of plain text."""
+"""Read text files, and find lines, sentences, pages, front matter and other parts of a text."""

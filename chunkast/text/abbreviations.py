@@ -1,19 +1,19 @@
-"""Find places at which sentencex would end a sentence too early, such as abbreviations.
+"""Find places at which sentencex would end a sentence too early, for example after abbreviations.
 
 sentencex knows few abbreviations in French, Polish and Portuguese. In the languages of
 ``languages.json``, a full stop does not end a sentence
 
 - after an abbreviation that usually precedes a name, such as a title;
 - between an abbreviation that usually precedes a number, such as "p." for a page, and a number;
-- before a small letter or a year in brackets, and directly before a letter, digit, hyphen or comma;
-  but not in English, in which names of programs are lower case and sentencex knows initials;
-- after a single capital letter, an initial (sentencex knows initials in English and German);
+- before a small letter, before a year in brackets, and directly before a letter, digit, hyphen or
+  comma; but not in English, in which names of programs may begin with a small letter;
+- after a single capital letter; but not in English and German, whose initials sentencex knows;
 - in German, after a number of at most two digits that follows an article or preposition, or
   precedes a noun that is often numbered, such as a month or century.
 
-No punctuation ends a sentence before a dash and a small letter, because the sentence continues
-after direct speech. In any language, a sentence continues after direct speech in Chinese or
-Japanese quotes if the particle と or a verb of saying follows.
+No punctuation ends a sentence before a dash and a small letter, which continue it after direct
+speech. In any language, a sentence continues after Chinese or Japanese quotes if the particle と or
+a verb of saying follows.
 """
 
 from __future__ import annotations

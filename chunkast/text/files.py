@@ -1,4 +1,4 @@
-"""Read files as UTF-8 text. A ``SourceError`` names the file, the byte and the problem."""
+"""Read files as UTF-8 text. A ``SourceError`` names the file and the problem."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEAD: Final = 4096
 
 
 def check_is_text(data: bytes, path: str) -> None:
-    """Raise ``SourceError`` if the first bytes of a file belong to a binary format."""
+    """Raise ``SourceError`` if the beginning of ``data`` looks like binary data."""
     head = data[:_HEAD]
     if name := next((name for magic, name in _FORMATS.items() if head.startswith(magic)), ""):
         raise SourceError(path, f"this is {name}; {_CONVERT}")
@@ -45,7 +45,7 @@ def check_is_text(data: bytes, path: str) -> None:
 
 
 def tokenizer_file(value: Any) -> Any:
-    """Return the path of ``tokenizer.json`` in a folder; return any other value unchanged."""
+    """Return the path of ``tokenizer.json`` in the folder ``value``, or else ``value`` itself."""
     if isinstance(value, (str, PathLike)) and value:
         with suppress(OSError, ValueError, TypeError):
             path = Path(value, "tokenizer.json")

@@ -1,16 +1,16 @@
-"""Parse front matter: YAML between lines of ``---``, TOML between lines of ``+++``, or lines of text.
+"""Parse front matter: YAML between ``---`` lines, TOML between ``+++`` lines, or lines of text.
 
-Lines of text are Pandoc's title block, ``% title``, ``% author``, ``% date``, and lines
-``Key: value``, whose keys are read in lower case.
+Lines of text are Pandoc's title block (``% title``, ``% author`` and ``% date``) or lines of the
+form ``Key: value``, in which the keys are converted to lower case.
 
 The result is JSON data. Values that JSON cannot represent become strings: dates and times in ISO
 format, numbers that are not finite, and binary data in base64. Sets become lists. Keys that are not
 strings become strings, as written in the YAML source. An integer of more than 640 digits, which
-some programs cannot handle, becomes a string: as written in YAML, in hexadecimal in TOML. TOML with
-an integer that Python cannot convert is invalid.
+some programs cannot handle, becomes a string: a YAML integer as it is written, a TOML integer in
+hexadecimal. TOML with an integer that Python cannot convert is invalid.
 
-YAML is read as by PyYAML's safe loader, except that any tag is allowed. Aliases are copied, and the
-size of the result is limited.
+YAML is parsed by PyYAML's safe loader, but any tag is allowed. Aliases are copied, and the size of
+the result is limited.
 """
 
 from __future__ import annotations
@@ -55,9 +55,8 @@ def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
     """Return the value of a top-level ``key`` in ``raw`` front matter as one line.
 
     Returns "" if there is no such key. Numbers and dates stay as written; null becomes "". The
-    items of a list are joined with commas.
-    If ``plain`` is true, a list or mapping becomes "". If the front matter is invalid, the value is
-    the rest of the key's line.
+    items of a list are joined with commas. If ``plain`` is true, a list or mapping becomes "". If
+    the front matter is invalid, the value is the rest of the key's line.
     """
     if key not in raw and raw[:3] in ("", "---", "+++"):
         return ""
@@ -70,8 +69,8 @@ def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
 def page_title(raw: str, first_level: int) -> str:
     """Return the title in ``raw`` front matter as a line of text, or "".
 
-    An agent's skill has a ``name`` and a ``description`` instead. Its name is the title unless its
-    first heading, which has the level ``first_level``, is one.
+    If there is no title, the ``name`` is returned, provided that there is a ``description``, as in
+    an agent's skill, and that ``first_level``, the level of the first heading, is not 1.
     """
     title = front_matter_value(raw, "title", plain=True)
     if title or first_level == 1 or not front_matter_value(raw, "description", plain=True):

@@ -1,4 +1,4 @@
-r"""Find grapheme clusters (``\X`` in the regex package, UAX #29) without scanning all of a text.
+r"""Find grapheme clusters (``\X`` in the regex package, UAX #29) without scanning the whole text.
 
 Most positions are cluster boundaries, because neither of the adjacent characters can join another.
 Only runs of characters that can join are segmented with ``\X``.
@@ -49,7 +49,7 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the spans of the grapheme clusters of several characters in ``text[start:end]``."""
+    """Return the spans of grapheme clusters with several characters in ``text[start:end]``."""
     text, offset = text[start:end], start
     return [
         (offset + first, offset + last)

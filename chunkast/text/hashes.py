@@ -36,7 +36,7 @@ def normalize_text(text: str) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return the SHA-256 of the text, after white space is normalized, as 64 lower-case hex digits.
+    """Return the SHA-256 of ``text`` with normalized white space, as 64 lower-case hex digits.
 
     Never raises.
     """

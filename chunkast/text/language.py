@@ -5,7 +5,7 @@ function words of each language in ``languages.json`` are counted. The language 
 count is chosen if its count is at least eight, at least one in sixty words, and more than twice
 that of any other language; otherwise, the text counts as English. No word is in two lists, and no
 list contains words that are common in English texts about programs. So a single sentence can change
-the result only for a tiny text, or for a text that is half in another language.
+the result only if the text is tiny or half in another language.
 """
 
 from __future__ import annotations

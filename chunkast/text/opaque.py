@@ -39,7 +39,7 @@ _LEAST_SHARES: Final = ((str.isupper, 1 / 10), (str.islower, 1 / 10), (str.isdig
 
 @dataclass(frozen=True, slots=True)
 class OpaqueRun:
-    """Opaque data in the span ``[start, end)`` of a text; ``kind`` is its kind in words."""
+    """Opaque data in the span ``[start, end)``; ``kind`` describes it, for example as "base64"."""
 
     start: int
     end: int

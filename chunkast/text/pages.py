@@ -30,9 +30,9 @@ class Marker:
 
     pattern: a regular expression for the mark; its group, if any, matches the page number.
     role: "begins" or "ends" for a mark with the number of the page that begins or ends there;
-        "breaks" for a mark between two pages, without a number; "says" for another note about a
+        "breaks" for a mark between two pages, without a number; "says" for any other note about a
         page.
-    first: the number of a document's first page in such marks.
+    first: the number that such marks give the first page of a document.
     """
 
     pattern: str
@@ -157,7 +157,7 @@ def _with_notes(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:
     """Yield the start of each page, and its number from 1.
 
-    ``first`` is the number of the document's first page in the marks; by default, it is derived
+    ``first`` is the number that the marks give the document's first page; by default, it is derived
     from the first mark. If any mark has a number, marks without numbers are ignored.
     """
     numbered = [mark for mark in marks if mark.number is not None]
@@ -190,7 +190,7 @@ def pages_note(pages: tuple[int, int] | None) -> str:
 
 
 def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """Return the first and last pages of ``[start, end)``, or None if ``starts`` is empty."""
+    """Return the first and last page numbers of ``[start, end)``; None if ``starts`` is empty."""
     if not starts:
         return None
     first, last = (
@@ -202,7 +202,7 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
 def pages_of_text(
     starts: Sequence[tuple[int, int]], text: str, start: int = 0
 ) -> tuple[int, int] | None:
-    """Return the first and last pages of ``text``, which begins at index ``start``.
+    """Return the first and last page numbers of ``text``, which begins at index ``start``.
 
     White space at the ends of ``text`` is ignored. Returns None if ``starts`` is empty.
     """

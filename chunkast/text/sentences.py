@@ -1,7 +1,7 @@
 """Find the starts of sentences in a paragraph with sentencex.
 
 sentencex takes quadratic time for long paragraphs: per character, 14 ns for 1,000 characters, 32 ns
-for 2,000 and 240 ns for 8,000. So a longer text is passed to sentencex in windows, each of which
+for 2,000 and 240 ns for 8,000. So long texts are passed to sentencex in windows, each of which
 begins at the start of a sentence.
 """
 
@@ -54,19 +54,19 @@ _SENTENCE_END = regex.compile(
 
 
 def ends_sentence(text: str) -> bool:
-    """Return whether ``text`` ends with a sentence; always true in scripts without full stops."""
+    """Return whether ``text`` ends with a sentence; always true if it ends in Thai or Lao."""
     return _SENTENCE_END.search(text) is not None
 
 
 def has_sentences(text: str, language: str = DEFAULT_LANGUAGE) -> bool:
-    """Return whether ``text`` has several sentences, without looking for more than two."""
+    """Return whether ``text`` has at least two sentences, without looking for more."""
     return any(sentence_starts(text, language=language))
 
 
 def sentence_starts(
     text: str, spans: Sequence[InlineSpan] = (), language: str = DEFAULT_LANGUAGE
 ) -> Iterator[int]:
-    """Yield the starts of the sentences in ``text``, in order, without the first (0).
+    """Yield the starts of all sentences in ``text`` after the first sentence, in order.
 
     ``language`` is a language code; an unknown language is treated as English.
 

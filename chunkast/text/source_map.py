@@ -34,7 +34,7 @@ _INT_LIMIT = 2**31
 
 
 def encode(text: str) -> bytes:
-    """Encode ``text`` as UTF-8, with each lone surrogate replaced with U+FFFD (three bytes)."""
+    """Return ``text`` in UTF-8; each lone surrogate is replaced by U+FFFD (three bytes)."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -53,7 +53,7 @@ def has_surrogates(text: str) -> bool:
 
 
 def without_surrogates(text: str) -> str:
-    """Return ``text`` with each surrogate replaced with U+FFFD; the length does not change."""
+    """Return ``text`` with each surrogate replaced by U+FFFD; the length does not change."""
     return _SURROGATE.sub("\ufffd", text) if has_surrogates(text) else text
 
 
@@ -70,7 +70,8 @@ def make_array(values: Iterable[int], size: int, count: int | None = None) -> Mu
     """Return ``values``, such as positions in a text of ``size`` characters, as an array or list.
 
     An array takes a tenth of the memory of a list, but a list is faster to read. The result is a
-    list if there are few values for the size of the text; giving their ``count`` makes this faster.
+    list if the values are few for the size of the text. Their ``count``, if given, makes this
+    decision faster.
     """
     if size < _SMALL or (count is not None and count * _CHARACTERS_PER_LISTED <= size):
         return list(values)

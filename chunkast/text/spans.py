@@ -23,7 +23,7 @@ _SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 class InlineSpan:
     """An indivisible inline construct in the span ``[start, end)`` of the scanned text.
 
-    ``inside`` contains the outermost constructs inside this construct, in order.
+    ``inside`` contains the constructs directly inside this one, in order.
     """
 
     start: int
@@ -33,7 +33,7 @@ class InlineSpan:
 
 
 def spliced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
-    """Replace spans of ``text``; ``parts`` are sorted triples ``(start, end, replacement)``."""
+    """Return ``text`` with the sorted ``parts``, each ``(start, end, replacement)``, replaced."""
     pieces: list[str] = []
     at = 0
     for start, end, other in parts:
@@ -94,14 +94,14 @@ class SpanSet:
         return zip(self._starts, self._ends, strict=True)
 
     def end(self, pos: int) -> int:
-        """Return the end of the span that strictly contains ``pos``, or ``pos`` itself."""
+        """Return the end of the span that strictly contains ``pos``, or ``pos`` if none does."""
         slot = bisect_left(self._starts, pos) - 1
         if slot >= 0 and pos < self._ends[slot]:
             return self._ends[slot]
         return pos
 
     def start(self, pos: int) -> int:
-        """Return the start of the span that strictly contains ``pos``, or ``pos`` itself."""
+        """Return the start of the span that strictly contains ``pos``, or ``pos`` if none does."""
         slot = bisect_left(self._starts, pos) - 1
         if slot >= 0 and pos < self._ends[slot]:
             return self._starts[slot]
@@ -121,6 +121,6 @@ class SpanSet:
         return start < self.start(end) < end
 
     def covers(self, pos: int) -> bool:
-        """Return whether the character at ``pos`` is inside a span of the set."""
+        """Return whether a span of the set contains the character at ``pos``."""
         slot = bisect_right(self._starts, pos) - 1
         return slot >= 0 and pos < self._ends[slot]

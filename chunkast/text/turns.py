@@ -27,6 +27,6 @@ _LEAST: Final = 3
 
 
 def has_turns(text: str) -> bool:
-    """Return whether at least three lines of a paragraph begin with a time or a speaker."""
+    """Return whether at least three lines of ``text`` begin with a time or a speaker."""
     turns = (start for start in line_starts(text)[:-1] if TURN.match(text, start))
     return sum(1 for _ in islice(turns, _LEAST)) == _LEAST

@@ -1,4 +1,4 @@
-"""Count tokens with token counters and bundled vocabularies, also in the spans of a document."""
+"""Token counters, bundled vocabularies, and indexes that count tokens in spans of a document."""
 
 from __future__ import annotations
 

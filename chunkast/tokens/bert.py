@@ -2,11 +2,11 @@ r"""Count the tokens of BERT's tokenizer word by word, which is faster than enco
 
 MiniLM, BGE, E5, GTE and many other embedding models use this tokenizer. It finds its added tokens,
 such as ``[MASK]``, drops white space, makes each punctuation mark and ideograph a pre-token, and
-encodes each pre-token separately. So the tokens of a word depend only on the word, unless an added
-token contains its characters. Punctuation in added tokens therefore never separates words here.
+encodes each pre-token separately. The tokens of a word depend only on the word, unless it is part
+of an added token. So words are not separated here at punctuation in added tokens.
 
-Most words consist of ASCII letters and digits or of ideographs. The tokenizer's normalizer changes
-only their case, so the model alone encodes them. The tokenizer encodes all other words.
+Most words consist of ASCII characters and ideographs. The tokenizer's normalizer changes only their
+case, so the tokenizer's model encodes them directly. The tokenizer itself encodes all other words.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _PARTS: Final = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
 def by_words(tokenizer: Tokenizer, count: Callable[[str], int]) -> PretokenCounter | None:
-    """Return a counter for ``tokenizer``, or None if that is not BERT's tokenizer.
+    """Return a counter for ``tokenizer``, or None if it is not BERT's tokenizer.
 
-    ``count`` is the function that counts the tokens in a text with the tokenizer itself.
+    ``count`` counts the tokens in a text with the tokenizer itself.
     """
     from tokenizers import normalizers, pre_tokenizers
 

@@ -32,8 +32,9 @@ class TokenCounter:
 
     name: the tokenizer's name.
     count: returns the exact number of tokens in a text.
-    pretokens: counts by pre-tokens, for tokenizers whose safe positions are known, or None.
-    estimates: returns an index of a document that estimates counts far from a limit, or None.
+    pretokens: counts by pre-tokens; None for tokenizers whose safe positions are unknown.
+    estimates: takes a document, and returns an index that estimates counts far from a limit; None
+        if there is no such index.
     trusted: whether ``estimates`` may be used.
     window: the model's context window, or None if the tokenizer does not state it.
     """

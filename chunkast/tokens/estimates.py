@@ -28,10 +28,10 @@ _MAX_REMEMBERED: Final = 16_384
 
 
 class EstimateIndex(SpanCounts):
-    """Token counts of spans of ``text``, which are estimated if they are far from a limit.
+    """Token counts of spans of ``text``; counts that are far from a limit are estimated.
 
-    An estimate counts the starts of the document's tokens. ``token_starts(text)`` yields the
-    approximate start of each token in a text, in order.
+    The estimate for a span is the number of the document's tokens that begin in it.
+    ``token_starts(text)`` yields the approximate start of each token in a text, in order.
     """
 
     __slots__ = ("_count", "_counts", "_starts")

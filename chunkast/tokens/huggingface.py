@@ -1,7 +1,8 @@
 """Counters for Hugging Face tokenizers: ``tokenizers``, ``transformers``, ``tokenizer.json`` files.
 
 A copy of the tokenizer, without truncation and padding, counts one text at a time. The library uses
-threads only for batches, so none compete with worker processes, and the process can be forked.
+threads only for batches, so no threads compete with worker processes, and the process can be
+forked.
 """
 
 from __future__ import annotations

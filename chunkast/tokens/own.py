@@ -23,10 +23,10 @@ _MOST: Final = 2**40
 
 
 def own_counter(encoding: Any) -> TokenCounter | None:
-    """Return a counter for an object with an ``encode`` method or a callable, else None.
+    """Return a counter for an object with an ``encode`` method or a callable; None for others.
 
     Fractional counts are rounded up. This function and the counter raise ``ConfigError`` if a count
-    is negative or not a number.
+    is not a number from 0 to ``2**40``.
     """
     encode = getattr(encoding, "encode", None)
     if callable(encode):

@@ -9,7 +9,7 @@ Texts are split with the encoding's own pattern, rewritten for Python's ``re``, 
 known characters. For these, Unicode's classes are plain lists: the class of every listed letter,
 mark and white space character has been the same since the earliest versions of Unicode, the digits
 are 0 to 9, and every other known character is punctuation or a symbol, which negated classes match.
-Possessive and greedy quantifiers have the same matches, because they never need to backtrack.
+Greedy quantifiers match the same text as possessive ones, because they never need to backtrack.
 Case-insensitive parts list both cases: no known character outside ASCII folds to a letter of a
 contraction.
 """
@@ -217,7 +217,7 @@ class PretokenCounter:
         return sum(map(self._tokens, pretokens))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
-        """Return the end of each token's pre-token; ``start`` is the index of the text's start."""
+        """Return the end of each token's pre-token; ``text`` begins at ``start`` in a document."""
         split = self._split(text)
         if isinstance(split, CountFunctions):
             return split.token_ends(text, start)

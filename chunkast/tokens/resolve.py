@@ -1,7 +1,7 @@
 """Choose the token counter for the configured encoding.
 
-An encoding is tiktoken's, a Hugging Face tokenizer, an object with an ``encode`` method, or a
-callable that takes a str and returns an int. Special tokens of tiktoken's encodings, such as
+An encoding is one of tiktoken's, a Hugging Face tokenizer, an object with an ``encode`` method, or
+a callable that takes a str and returns an int. Special tokens of tiktoken's encodings, such as
 ``<|endoftext|>``, are counted as ordinary text.
 """
 
@@ -132,7 +132,7 @@ def pretoken_count(
     """Return a function that counts the tokens in a pre-token of known characters.
 
     A private function of tiktoken encodes a pre-token without splitting it, in a quarter of the
-    time. If this function is missing, returns ``count``.
+    time. If this private function is missing, returns ``count``.
     """
     encode = getattr(getattr(encoding, "_core_bpe", None), "encode_single_piece", None)
     if encode is None:

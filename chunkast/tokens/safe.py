@@ -11,14 +11,14 @@ the word); up to three digits; punctuation with at most one leading space and tr
 (in o200k also slashes); white space up to a line end; white space before white space or before
 the end of the text; white space.
 
-1. *The start of a line that is not blank* (in o200k, and does not begin with a slash). A match
-   over it would contain a line end followed by something else. In the punctuation alternative,
-   only line ends (in o200k also slashes) follow a line end. In "white space up to a line end",
-   the greedy match ends after the last line end of the white space. That is this position or one
-   before it, because the rest of the line's indentation contains no line end. The remaining
-   white space alternatives are tried only where no line end is ahead in the white space. If the
-   text ends here, "white space before the end" matches all white space before this position,
-   which is the same pre-token.
+1. *The start of a line that is not blank* (and, in o200k, does not begin with a slash). A match
+   across it would contain a line end followed by something else. In the punctuation alternative,
+   only line ends (in o200k also slashes) follow a line end. In "white space up to a line end", the
+   greedy match ends after the last line end of the white space. That is this position or one before
+   it, because the rest of the line's indentation contains no line end. The remaining white space
+   alternatives are tried only where no line end is ahead in the white space. If the text ends here,
+   "white space before the end" matches all white space before this position, which is the same
+   pre-token.
 2. *Before a space that follows a character other than white space.* No alternative has a space,
    or any white space other than a line end, after a character that is not white space.
 3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe. In a match,

@@ -94,7 +94,7 @@ class SpanCounts(ABC):
     text: str
 
     def collect(self, counts: Iterable[int]) -> Sequence[int]:
-        """Return token counts, or sums of them, as a list or an array."""
+        """Return token counts, or sums of them, as a list, or as an array to save memory."""
         # A user's own counter may return any number.
         bounded = self.additive or self.estimated
         return make_array(counts, len(self.text)) if bounded else [*counts]
@@ -119,11 +119,11 @@ class SpanCounts(ABC):
         """Return a lower and an upper bound of ``count(start, end)``, without counting.
 
         The bounds also apply to the span without blank lines at its start and white space at its
-        end, but the lower bound may be too high for long white space.
+        end, but long white space there may make the lower bound too high.
         """
 
     def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
-        """Return, without counting, which spans may have at most ``room`` tokens.
+        """Return, without counting, whether each span may have at most ``room`` tokens.
 
         Span ``i`` is from ``positions[i]`` to ``positions[i + step]``. The positions are sorted.
         """
@@ -133,7 +133,7 @@ class SpanCounts(ABC):
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.
 
-        A subclass may rely on an estimate that is far from ``room`` instead of counting.
+        A subclass need not count if its estimate is far from ``room``.
         """
         return self.count(start, end) <= room
 
@@ -142,7 +142,7 @@ class SpanCounts(ABC):
         return True
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether no token can span a line end before ``position`` and text after it."""
+        """Return whether no token can span ``position`` and a line end right before it."""
         return False
 
     def release(self, position: int) -> None:

@@ -1,4 +1,4 @@
-"""Count the tokens in any span of a document, which is read only once.
+"""Count the tokens in any span of a document, but read the document only once.
 
 Tokens are counted between *checkpoints*: safe positions (``tokens/safe.py``) at which blocks begin,
 and other safe positions inside long blocks.
@@ -92,7 +92,7 @@ class TokenIndex(SpanCounts):
         self._none_safe: dict[int, tuple[int, int]] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether no token can span a line end before ``position`` and text after it.
+        """Return whether no token can span ``position`` and a line end right before it.
 
         If so, by rule 1, the token counts of any text that ends with a line end and of the text
         after ``position`` add up.
@@ -150,7 +150,7 @@ class TokenIndex(SpanCounts):
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def bounds(self, start: int, end: int) -> tuple[float, float]:
-        """Return bounds of the number of tokens in ``text[start:end]``, and in the trimmed span."""
+        """Return a lower and an upper bound of the token counts of a span and the trimmed span."""
         if not self.additive:
             # Estimates of a user's own counter are only roughly right.
             return (self.estimate(end) - self.estimate(start) - _FAR) / 4, math.inf
@@ -167,7 +167,7 @@ class TokenIndex(SpanCounts):
         return tokens - _MOST_SPACE, tokens + rest * self._most_per_character + _TRIMMED
 
     def may_be_within(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
-        """Return, without counting, which spans may have at most ``room`` tokens."""
+        """Return, without counting, whether each span may have at most ``room`` tokens."""
         before = list(self.exact.each(positions))
         if not self.additive or NOT_EXACT in before:
             return super().may_be_within(positions, step, room)

@@ -25,10 +25,10 @@ Source = tuple[int, str, str]
 
 
 class KeptText:
-    """The fragments of a text from position ``start`` to ``end``.
+    """The part of a text from position ``start`` to ``end``, kept as fragments.
 
     Line breaks are added before and after the whole text, so that the first and last lines need no
-    special case. ``stop`` is the position after the last line break.
+    special case. ``stop`` is ``end``, plus 1 after the second line break has been added.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class KeptText:
         return self._joined, self._base
 
     def since(self, position: int) -> tuple[str, int]:
-        """Return a part of the text with everything after ``position``, and the part's start.
+        """Return the text from ``position`` or earlier to the end, and the position of its start.
 
         This is fast if ``position`` is near the end.
         """
@@ -90,8 +90,8 @@ class Opener:
     body: the position at which the call's body begins.
     is_fenced: whether the opener begins with a fence that must contain only the call.
     reading: the reading that looks for the end of the call.
-    key: the position of the value that is being read, or ``None`` if that value has ended.
-    begin: the position of the call's first value.
+    key: the start of the value that is being read, or ``None`` if that value has ended.
+    begin: the start of the call's first value.
     stop: the end of the call so far.
     """
 
@@ -115,7 +115,7 @@ class Opener:
 
 @dataclass(slots=True)
 class Reading:
-    """Reads text from an opener on, to find where the call ends: the base of all kinds of bodies.
+    """The base class for all kinds of bodies: reads the text after an opener to find a call's end.
 
     A reading continues as text arrives. It records the ends of all openers that it passes. If its
     first opener turns out to be text, the ends of the others are looked up, and nothing is read
@@ -172,15 +172,15 @@ class Reading:
         return self.ends.get(key)
 
     def fallback(self, _key: int) -> int | None:
-        """Return the end of the value at a key if its closing tag never comes, or ``None``."""
+        """Return the end to assume for a value if its closing tag never comes, or ``None``."""
         return None
 
     def last_end(self, _key: int) -> int | None:
-        """Return the end of the value at a key if the text ends with that value, or ``None``."""
+        """Return the end to assume for a value if the text ends inside it, or ``None``."""
         return None
 
     def complete(self, _key: int) -> int:
-        """Return the end of the last complete call in the list at a key, or 0."""
+        """Return the end of the last complete call in the list at a key; 0 if there is none."""
         return 0
 
     def contains(self, key: int) -> bool:
@@ -205,7 +205,8 @@ class Kind(NamedTuple):
         may be the beginning of a mark. Rows with the same pattern share their readings.
     key: returns the position at which reading begins, from an opener and its text, or ``None`` if
         the opener is the whole call.
-    read: returns the arguments in the source of a call; raises ``BodyError`` if it is invalid.
+    read: returns the arguments in the source of a call; raises ``BodyError`` if the source is
+        invalid.
     pipeline: returns the repairs of bodies.
     calls: returns the calls in a text, from its opener, the text and the names of the tools.
     beginning: returns the name of a call, or "" if it is not known yet, and the position of its
@@ -231,5 +232,5 @@ def groups(**patterns: str) -> str:
 
 
 def signs(rows: Sequence[Protocol]) -> str:
-    """Return a pattern that matches the signs of other calls in a body."""
+    """Return a pattern that matches the signs in ``rows`` that occur only in calls."""
     return "|".join(dict.fromkeys(f"\\{row.sign}" for row in rows if row.is_token))

@@ -1,9 +1,9 @@
 """Calls in JSON or Python syntax, such as ``[weather(city="Oslo"), now()]``.
 
 A JSON body is an object with a name and arguments, or a list of such objects. If the opener of the
-call contains the name, the body is only the arguments. In a Python body, each argument has a name
-and a literal as its value; ``true``, ``false`` and ``null`` are literals too. Tuples become lists.
-The name of the tool must be a Python name.
+call contains the name, the body is only the arguments. In a Python body, all arguments are keyword
+arguments with literal values; ``true``, ``false`` and ``null`` are literals too. Tuples become
+lists. The name of the tool must be a Python name.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ class Tool:
 class ToolProblem:
     """A problem with a call, such as dropped content or an argument that does not fit its schema.
 
-    Repaired tags are problems too, as is a call that stays text because it is invalid or unclosed.
+    A repaired body is a problem too, as is a call that stays text because it is invalid or
+    unclosed.
 
     tool: the tool's name.
     path: the path of the argument, such as ``days`` or ``stops[0].name``; an empty string if the
@@ -85,8 +86,8 @@ class ToolCall:
     raw: the text of the call, including its tags.
     start_index: the character index at which the call begins, counted from 0.
     end_index: the character index at which the call ends, exclusive.
-    problems: dropped content, arguments that do not fit the JSON Schema, and repairs of broken
-        tags. Problems do not change the arguments.
+    problems: dropped content, arguments that do not fit the JSON Schema, and a repaired body.
+        Problems do not change the arguments.
     id: the id that the model gave the call, or ``None``.
     """
 
@@ -138,7 +139,7 @@ class ToolCallStart:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsDelta:
-    """An event: the next piece of the arguments of the call that started last.
+    """An event: the next piece of the arguments of the last started call.
 
     text: the piece, verbatim, in the syntax of the call, such as JSON or XML, without the call's
         own tags.
@@ -153,7 +154,7 @@ class ArgumentsDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFailed:
-    """An event: a call that started turned out to be text. The text follows.
+    """An event: the last started call turned out to be text. The text follows.
 
     name: the tool's name.
     start_index: the character index at which the call begins, counted from 0.

@@ -1,9 +1,10 @@
 """Find calls in text that arrives in fragments.
 
-Outside calls, the finder searches for openers, signs of calls and fences. It then reads the call to
-its end, with the tags that may follow its body. If the call does not end within ``max_call_size``
-characters, its opener is text, and the search continues after the opener. An opener in a fence is
-text too, except in the protocol ``xml``, or if the fence contains only the call.
+Outside calls, the finder searches for openers, signs of calls and fences. After an opener, it reads
+the call to its end, with the tags that may follow its body. If the call does not end within
+``max_call_size`` characters, its opener is text, and the search continues after the opener. An
+opener in a fence is text too, except in the protocol ``xml``, or if the fence contains only the
+call.
 
 The finder decides nothing before enough text has arrived, so the result does not depend on the
 fragments.
@@ -49,7 +50,7 @@ Found = tuple[Opener, Text] | Text | ToolProblem
 
 
 class CallFinder:
-    """Finds calls. ``max_call_size`` limits their characters; ``None`` means no limit."""
+    """Finds calls of at most ``max_call_size`` characters; ``None`` means no limit."""
 
     def __init__(
         self, names: Iterable[str], protocols: Sequence[Protocol], max_call_size: int | None

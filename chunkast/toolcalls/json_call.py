@@ -66,7 +66,7 @@ def members_of(value: Any) -> Members:
 
 
 def split_tail(source: str) -> int:
-    """Return the end of the JSON in ``source``, before closing tags and the end of a fence."""
+    """Return the end of the JSON in ``source``, before closing tags and a closing fence."""
     stop = len(source.rstrip(WHITE_SPACE))
     for _ in range(2):
         tag = source.rfind("<", max(0, stop - 54), stop)

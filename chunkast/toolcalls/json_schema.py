@@ -67,9 +67,9 @@ class Schema:
         return Schema(items, self.root) if isinstance(items, Mapping) else None
 
     def positions(self, count: int) -> Sequence[Schema] | None:
-        """Return the schema of each item of an array, if the schema declares items by position.
+        """Return the schemas of an array's items, by position.
 
-        Returns ``None`` unless the schema declares exactly ``count`` of them.
+        Returns ``None`` unless the schema declares exactly ``count`` items by position.
         """
         items = self.resolved.get("prefixItems")
         if not isinstance(items, (list, tuple)) or len(items) != count:
@@ -124,7 +124,7 @@ def _referred(reference: str, root: Mapping[str, Any]) -> object:
 
 
 def all_problems(value: Any, schema: Schema) -> list[tuple[str, str]]:
-    """Return a path, such as ``days[0].name``, and a reason for each value that does not fit.
+    """Return a path, such as ``days[0].name``, and a reason for each invalid value.
 
     Raises ``MissingPackageError`` if ``jsonschema`` is required but not installed.
     """

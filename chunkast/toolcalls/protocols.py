@@ -44,13 +44,14 @@ class Protocol:
     written_by, form, seen_in, stays_text: the columns of the manual's table.
     begins: the characters with which ``opener`` may begin; "=" stands for " to=".
     is_token: whether ``sign`` occurs only in calls, so that it ends an unfinished call before it.
-    looks: matches text that looks like a call if the protocol is switched off. Default: ``opener``.
+    looks: matches text that looks like a call; used if the protocol is switched off. Default:
+        ``opener``.
     parameter, value_end, call_end: match the tags in a tagged body.
-    tail: matches one item after the body that belongs to the call: a tag, which another item may
-        follow, a closing fence, or the text before the next call of the same opener (the group
+    tail: matches one item that follows the body and belongs to the call: a tag (more items may
+        follow), a closing fence, or the text before the next call of the same opener (the group
         ``more``).
-    closers: in a tagged body, the closing tags of a value and of a call; otherwise, all tags that
-        may close the call, of which repairs insert the first.
+    closers: for a tagged body, the closing tags of a value and of a call; for other bodies, all
+        tags that may close the call. Repairs insert the first.
     is_lenient: whether closing tags are optional, and tagged values are on lines of their own.
     """
 
@@ -92,7 +93,7 @@ PROTOCOLS: Final[Mapping[str, tuple[Protocol, ...]]] = {
 
 
 def chosen_protocols(names: object) -> tuple[Protocol, ...]:
-    """Return the forms of the named protocols, in the order of the table; "auto" means all.
+    """Return the forms of the named protocols in the order of the file; "auto" means all.
 
     Llama also writes bare JSON, so "llama" includes "json". Raises ``ConfigError`` for an unknown
     name.

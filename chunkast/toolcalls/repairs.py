@@ -169,7 +169,7 @@ def _type_of(schema: Schema, name: str) -> object:
 
 
 def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
-    """Return ``value`` with XML strings parsed where the schema requires a list of objects."""
+    """Return ``value`` with XML strings in lists parsed where the schema requires objects."""
     if depth >= MAX_DEPTH:
         return value
     if isinstance(value, dict):

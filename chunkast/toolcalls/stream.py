@@ -75,8 +75,8 @@ class ToolCallStream(Generic[P]):
     deltas: if true, also return events before a call is complete: a :class:`ToolCallStart` as soon
         as its name is known, and an :class:`ArgumentsDelta` for each piece of its arguments. If the
         call turns out to be text, a :class:`ToolCallFailed` precedes that text.
-    protocols: the names of the protocols to read, or "auto" for all of them; the default is
-        ``("xml",)``. :data:`PROTOCOLS` has their names.
+    protocols: the names of the protocols to read, or "auto" for all protocols in :data:`PROTOCOLS`;
+        by default ``("xml",)``.
     strict: if true, a call with problems stays text.
     heuristics: heuristics to add to the pipeline; in each phase, they run last.
     pipeline: the pipeline to use instead of the protocol's own (``default_pipeline`` for ``xml``).

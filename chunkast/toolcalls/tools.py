@@ -15,7 +15,7 @@ _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "json_schema
 
 
 def tools_from_json(value: object) -> list[Tool]:
-    """Return the tools in JSON data, which is a list of tools or an object of schemas by name.
+    """Return the tools in JSON data: a list of tools, or an object that maps names to schemas.
 
     A tool in a list is an object with a "name" and a schema under "parameters", "input_schema",
     "inputSchema" or "json_schema", or an object whose "function" is such an object. A tool without

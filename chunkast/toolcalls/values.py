@@ -1,9 +1,8 @@
 """Convert strings and lists to the types that a schema requires; leave other values unchanged.
 
 All values are JSON data: numbers are finite, and integers are exact. An integer with more digits
-than Python converts (4,300 by default) stays text, because Python could not write it. Below
-``MAX_DEPTH`` levels of nesting, values are not changed, and strings are not read as JSON, so that
-recursion is bounded.
+than Python can convert (4,300 by default) stays text. Beyond ``MAX_DEPTH`` levels of nesting,
+values are not changed, and strings are not read as JSON, so that recursion is bounded.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def coerced(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def guessed(value: Any) -> Any:
-    """Convert a value without a schema to a boolean, a number, JSON data or text."""
+    """Convert a value without a schema to the boolean, number or JSON data that it looks like."""
     if isinstance(value, list):
         return [guessed(item) if isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
@@ -219,7 +218,7 @@ def _structure(text: str, *, single_quotes: bool) -> Any:
 
 
 def too_deep(text: str, limit: int = MAX_DEPTH) -> bool:
-    """Return whether brackets nest deeper than ``limit`` levels."""
+    """Return whether the brackets in JSON ``text`` nest deeper than ``limit`` levels."""
     if text.count("[") + text.count("{") <= limit:
         return False
     depth = 0
@@ -249,7 +248,8 @@ def _no_constant(name: str) -> Any:
 def load_json(text: str, *, strict: bool = True) -> Any:
     """Return the JSON data in ``text``; strings may contain line breaks unless ``strict``.
 
-    Raises ``ValueError`` if ``text`` is not JSON, is nested too deeply, or has a name twice.
+    Raises ``ValueError`` if ``text`` is not JSON, is nested too deeply, or repeats a name in an
+    object.
     """
     if too_deep(text):
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
@@ -265,7 +265,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_problem(arguments: object) -> str | None:
-    """Return the reason why ``arguments`` are not JSON data, or ``None`` if they are."""
+    """Return the reason why ``arguments`` are not a JSON object, or ``None`` if they are."""
     if not isinstance(arguments, dict):
         return f"the arguments are {type(arguments).__name__}; they must be an object"
     try:

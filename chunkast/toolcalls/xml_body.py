@@ -6,9 +6,9 @@ trimmed and decoded, child elements become an object, and repeated elements beco
 and declarations are ignored. Attributes and text between parameters are dropped and reported. Text
 with markup stays text if it has no schema.
 
-If the schema of an element is an object, and it has no child elements, its text is read as JSON or
-YAML. If the text is neither, and the schema has a single property, which is a string, the text is
-the value of that property.
+If the schema of an element requires an object, and the element has no child elements, its text is
+read as JSON or YAML. If the text is neither, and the schema's only property is a string, the text
+is the value of that property.
 
 An element that no schema declares is transparent: inside it, names have the same schemas as
 outside. This is how parameters inside a wrapper such as ``<arguments>`` are found.

@@ -38,7 +38,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(text: str, schema: Schema) -> dict[str, Any] | None:
-    """Return the object in ``text``, or ``None`` for other text or if no property is declared."""
+    """Return the object in ``text``; ``None`` if there is no object with a declared property."""
     names = {match[1] for match in _MEMBER.finditer(text)}
     # A quote in plain text begins no string.
     is_deep = len(text) > _MOST_READ or too_deep(text.replace('"', ""))
