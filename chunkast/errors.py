@@ -22,6 +22,7 @@ __all__ = (
     "StoreError",
     "UsageError",
     "check_count",
+    "counted",
     "describe",
     "shown",
     "warn",
@@ -99,6 +100,11 @@ def check_count(name: str, value: object, *, least: int = 1, also: str = "") -> 
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(name, value, f"must be a whole number of at least {least}{also}")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return ``count`` followed by ``noun``, in the plural unless ``count`` is 1."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def shown(value: object) -> str:

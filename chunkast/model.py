@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from chunkast.errors import counted
 from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
 from chunkast.text.opaque import opaque_runs
 from chunkast.text.source_map import without_surrogates
@@ -270,7 +271,7 @@ class Analysis:
         ]
         more = len(self.headings) - _SHOWN_HEADINGS
         if more > 0:
-            rows.append(f"<div>and {_counted(more, 'heading')} more</div>")
+            rows.append(f"<div>and {counted(more, 'heading')} more</div>")
         rows += [f"<div>note: {_escaped(note)}</div>" for note in self.notes]
         return f"<div><b>Analysis</b> {self._counts()}{''.join(rows)}</div>"
 
@@ -282,7 +283,7 @@ class Analysis:
             (len(self.regions), "region"),
             (len(self.headings), "heading"),
         )
-        return ", ".join(_counted(count, noun) for count, noun in counts)
+        return ", ".join(counted(count, noun) for count, noun in counts)
 
 
 # The fields of a chunk that ``plan_writes`` compares.
@@ -496,11 +497,6 @@ class Chunk:
             if value:
                 object.__setattr__(chunk, name, value)
         return chunk
-
-
-def _counted(count: int, noun: str) -> str:
-    """Return the count with its noun: "1 block", "2 blocks"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _escaped(text: str) -> str:

@@ -267,7 +267,16 @@ def test_a_large_index_is_listed_by_folders() -> None:
     listed = asked(corpus, "outline", source="docs/a/0", max_tokens=1_000).split("\n")
     assert listed == [f"docs/a/0/{n}.md  {tokens} tokens" for n in sorted(range(0, 50, 3), key=str)]
     flat = {f"only/here/{n:03}.md": "# A\n" for n in range(99)}
-    assert re.search(r"\n\d\d more; search", asked(flat, "outline", max_tokens=200))
+    assert re.search(r"\n\d\d more sources; search", asked(flat, "outline", max_tokens=200))
+
+
+def test_one_of_anything_is_singular() -> None:
+    corpus = {"docs/a/a.md": "A\n"} | {f"docs/b/{n:02}.md": "# B\n" for n in range(50)}
+    listed = asked(corpus, "outline", max_tokens=300).split("\n")
+    assert listed == ["docs/a/  1 document  1 token", "docs/b/  50 documents  100 tokens"]
+    assert asked({"a.md": "A\n"}, "read", source="a.md") == "a.md:1-1  1 token\n1\tA"
+    shown = asked({"a.md": "A\n", f"{'b' * 999}.md": "A\n"}, "outline", max_tokens=100)
+    assert shown == "a.md  1 token\n1 more source; search(query) searches all"
 
 
 def test_an_outline_that_is_too_long_shows_the_first_sections() -> None:

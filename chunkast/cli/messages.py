@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-from chunkast.errors import ChunkastWarning
+from chunkast.errors import ChunkastWarning, counted
 from chunkast.files.write import open_output
 
 __all__ = (
@@ -40,11 +40,6 @@ def print_result(form: str, value: Any, text: str, indent: int = 1) -> None:
     """Write ``value`` to stdout as indented JSON if ``form`` is "json"; else write ``text``."""
     in_json = form == "json"
     print_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" if in_json else text)
-
-
-def counted(count: int, noun: str) -> str:
-    """Return ``count`` followed by ``noun``, in the plural unless ``count`` is 1."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def print_message(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import regex
 
-from chunkast.errors import ConfigError
+from chunkast.errors import ConfigError, counted
 from chunkast.reading.passages import most_fitting
 
 __all__ = ("DEFAULT_TOKENS", "Pages", "escaped", "printable", "section_path")
@@ -94,7 +94,7 @@ class Pages:
         names = [f"{printable(self.source)}:{first}-{last}", printable(self.section)]
         while names and _NAME_SHARE * self.count("  ".join(names)) > self.most:
             names.pop()
-        tokens = f"{self.count(chr(10).join(shown).strip()):,} tokens"
+        tokens = counted(self.count("\n".join(shown).strip()), "token")
         head = "  ".join(filter(None, (*(names or [f"lines {first}-{last}"]), tokens)))
         return "\n".join([head, *numbered, *self._next_call(last, stop)]).rstrip("\n")
 

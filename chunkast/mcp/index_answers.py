@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from chunkast.errors import ConfigError
+from chunkast.errors import ConfigError, counted
 from chunkast.files.freshness import STALE
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, escaped, printable, section_path
 from chunkast.output.text import section_line
@@ -40,9 +40,9 @@ _PLACES_SHARE: Final = 6
 _ATTEMPTS: Final = 4
 # An outline with fewer sections than this is of little use.
 _FEW: Final = 4
-_MORE_SECTIONS: Final = "{} more sections; search(query, within=source) finds them"
-_MORE_SOURCES: Final = "{} more; search(query) finds them"
-_MORE_PLACES: Final = "{} more places: repeat this with skip={}"
+_MORE_SECTIONS: Final = "{} more section{}; search(query, within=source) searches all"
+_MORE_SOURCES: Final = "{} more source{}; search(query) searches all"
+_MORE_PLACES: Final = "{} more place{}: repeat this with skip={}"
 
 MaxTokens = Annotated[int, Field(description="the limit of the answer")]
 
@@ -92,17 +92,17 @@ class Answers:
         """Return the documents with their costs, or if they do not fit, the folders they are in."""
         start = commonprefix([*costs]).rfind("/") + 1  # noqa: RUF071  (cut at a slash)
         folders: defaultdict[str, list[int]] = defaultdict(list)
+        lines = []
         for name, tokens in costs.items():
             inner, slash, _ = name[start:].partition("/")
             folders[f"{name[:start]}{inner}{slash}"].append(tokens)
-        whole = "\n".join(f"{printable(name)}  {tokens:,} tokens" for name, tokens in costs.items())
-        if self.count(whole) <= most:
+            lines.append(f"{printable(name)}  {counted(tokens, 'token')}")
+        if self.count(whole := "\n".join(lines)) <= most:
             return whole
-        lines = [
-            f"{printable(name)}  {f'{len(group):,} documents  ' * name.endswith('/')}"
-            f"{sum(group):,} tokens"
-            for name, group in folders.items()
-        ]
+        lines.clear()
+        for name, group in folders.items():
+            number = [counted(len(group), "document")] if name.endswith("/") else []
+            lines.append("  ".join([printable(name), *number, counted(sum(group), "token")]))
         return self._first(lines, most, _MORE_SOURCES)
 
     async def search(
@@ -235,9 +235,8 @@ class Answers:
         def shown(count: int) -> str:
             left = len(lines) - count + hidden
             following = ranks[count] if count < len(ranks) else 0
-            return "\n".join(
-                [*lines[:count], *([rest.format(f"{left:,}", following)] if left else [])]
-            )
+            more = rest.format(f"{left:,}", "s" * (left > 1), following)
+            return "\n".join([*lines[:count], *([more] if left else [])])
 
         counts = range(1, len(lines) + 1)
         return shown(most_fitting(counts, lambda count: self.count(shown(count)), most))
@@ -250,7 +249,7 @@ def _passage(hit: Hit) -> str:
 
 def _place(hit: Hit) -> str:
     """Return a line with the place of a hit, its section, copies, size and id."""
-    return _head_of(hit, f"{hit.token_count:,} tokens")
+    return _head_of(hit, counted(hit.token_count, "token"))
 
 
 def _head_of(hit: Hit, note: str) -> str:

@@ -33,10 +33,10 @@ KEY = "agent"
 _ENOUGH = 0.5
 # The line above a passage or a place, or the first of a page.
 _HEAD = re.compile(
-    r"^(?P<source>\d+):(?P<first>\d+)-\d+  .*?(?:id=(?P<id>\S+)|tokens)$", re.MULTILINE
+    r"^(?P<source>\d+):(?P<first>\d+)-\d+  .*?(?:id=(?P<id>\S+)|tokens?)$", re.MULTILINE
 )
 # The line below the last passage, if there is no place.
-_MORE = re.compile(r"\n\n[\d,]+ more places: .*\Z")
+_MORE = re.compile(r"\n\n[\d,]+ more places?: .*\Z")
 _NUMBERED = re.compile(r"^(\d+)\t(.*)$", re.MULTILINE)
 
 # The names of the walks, each with the tokens of its search and of its reads of the first hits.
