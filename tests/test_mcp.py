@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import chunkast
 from chunkast import ChunkastError, Chunker
 from chunkast.index import Store
 from chunkast.text.source_map import without_surrogates
@@ -55,6 +56,67 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path, *, stdio: bool) -> None
         for tool in tools
     ]
     assert count(json.dumps(definitions)) <= 620
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("stdio", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_server_says_what_it_is_about(tmp_path: Path, mode: str, *, stdio: bool) -> None:
+    write(tmp_path, {"app/docs/in/a.md": NOTES, "app/docs/b.md": GUIDE, "lib/docs/a.md": NOTES})
+    said = {}
+    for name in ("app", "lib"):
+        assert run("index", "docs", "-q", cwd=tmp_path / name).returncode == 0
+        said[name] = agents.introduced(cwd=tmp_path / name, mode=mode, stdio=stdio)
+    one, other = said.values()
+    assert (one.info.name, one.info.version) == ("chunkast", chunkast.__version__)
+    assert one.info.title == "2 documents in app/docs"
+    assert other.info.title == "1 document in lib/docs"
+    # There are neither prompts nor resources, and what there is does not change.
+    assert one.capabilities == {"tools": {"list_changed": False}}
+    for each in said.values():
+        assert each.instructions.startswith(f"{each.info.title}. outline() lists the documents, ")
+        assert each.tools["search"].description.endswith(f"\n\nAbout: {each.info.title}")
+
+
+def test_an_index_remembers_what_it_is_about(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": NOTES})
+
+    def about(*given: str) -> str:
+        return str(agents.introduced(*given, cwd=tmp_path).info.title)
+
+    for words, wanted in (
+        (("docs", "--about", "The notes"), "The notes"),
+        ((), "The notes"),
+        (("--about", " Notes\x1b[2J\n "), "Notes\\u001b[2J"),
+        (("--about", "x" * 1_000), "x" * 300),
+        (("--about", ""), f"1 document in {tmp_path.name}/docs"),
+        (("--about", "The notes", "--dry-run"), f"1 document in {tmp_path.name}/docs"),
+        (("--about", "The notes"), "The notes"),
+    ):
+        assert run("index", *words, "-q", cwd=tmp_path).returncode == 0
+        assert about() == wanted
+    assert about("--about", "Other notes") == "Other notes"
+    assert run("index", "docs", "--replace", "-q", cwd=tmp_path).returncode == 0
+    assert about() == f"1 document in {tmp_path.name}/docs"
+
+
+@pytest.mark.parametrize(
+    ("sources", "wanted"),
+    [
+        ([], "0 documents"),
+        (["a.md"], "1 document"),
+        (["docs/a.md", "docs2/a.md"], "2 documents"),
+        (["docs/in/a.md", "docs/in2/a.md"], "2 documents in docs"),
+    ],
+)
+def test_an_index_made_in_python_is_told_by_its_sources(sources: list[str], wanted: str) -> None:
+    seen: list[str] = []
+    chunker = Chunker()
+    with Store(":memory:", create=True) as store:
+        store.update([(name, NOTES) for name in sources], chunker)
+        pytest.importorskip("chunkast.mcp").serve(
+            store, chunker, run=lambda server: seen.append(server.title)
+        )
+    assert seen == [wanted]
 
 
 def test_an_error_does_not_name_the_folder_of_the_index(tmp_path: Path) -> None:

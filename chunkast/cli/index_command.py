@@ -303,6 +303,8 @@ def _update(
             _check_lost(gone, selection, root, options, this.root or root.real)
         # In JSON, a path can be stored whatever its bytes are.
         run.settings[_RUN] = json.dumps(this.selected(root))
+        if options.about is not None or options.replace:
+            run.settings["about"] = without_surrogates(options.about or "")
         for source in gone:
             run.remove(source)
         selection = replace(selection, files=new)

@@ -16,5 +16,5 @@ def run(options: Namespace) -> int:
     with open_database(options) as store:
         chunker = store.chunker(reading=True, **config_values(options))
         stale = partial(stale_documents, options, store)
-        serve(store, chunker, query_embedder(options, store), stale)
+        serve(store, chunker, query_embedder(options, store), stale, about=options.about or "")
     return 0

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import wraps
 from inspect import getdoc
+from os.path import commonprefix
 from pathlib import Path
+from typing import Any
 
-from mcp.server import MCPServer
+import anyio
+from mcp.server import MCPServer, Server
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import Tool, ToolAnnotations
+from mcp.server.stdio import stdio_server
+from mcp.types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 
+from chunkast import __version__
 from chunkast.chunker import Chunker
-from chunkast.errors import ChunkastError
+from chunkast.errors import ChunkastError, counted
 from chunkast.files.freshness import stale_note
 from chunkast.index import Store
 from chunkast.mcp.document_pages import printable
 from chunkast.mcp.index_answers import Answers
 
-__all__ = ("serve",)
+__all__ = ("over_stdio", "serve")
 
+_LOG = logging.getLogger(__name__)
 _Tool = Callable[..., Awaitable[str]]
 _TOOLS = ("outline", "search", "read", "quote")
 # The smallest limit of an answer.
 _LEAST = 100
-# The titles in an error may be long.
+# The titles in an error may be long, and so may what an index says of itself.
 _ERROR_LENGTH = 1_000
+_ABOUT_LENGTH = 300
 _NEXT = (
     "outline() lists the documents, outline(source) the sections of one, search(query) finds places"
 )
-
-
-class _Server(MCPServer):  # type: ignore[misc]  # the package may be missing
-    """A server whose tools cost few tokens: their parameters have no titles."""
-
-    async def list_tools(self) -> list[Tool]:
-        tools = await super().list_tools()
-        for tool in tools:
-            for schema in (tool.input_schema, *tool.input_schema["properties"].values()):
-                schema.pop("title", None)
-        return list(tools)
 
 
 def serve(
@@ -47,23 +46,83 @@ def serve(
     chunker: Chunker,
     embed: Callable[[str], list[float] | None] = lambda _query: None,
     stale: Callable[[], dict[str, str]] = dict,
+    *,
+    about: str = "",
+    run: Callable[[Any], None] | None = None,
 ) -> None:
-    """Serve an index over stdio until the client closes the connection.
+    """Serve an index until the server is stopped.
 
     chunker: counts tokens and parses documents.
     embed: returns the vector of a query, or ``None`` to search by words alone.
     stale: returns the documents that are out of date; see :meth:`Store.stale`.
+    about: the subject of the documents, for agents with several servers; by default, what the index
+        remembers, or the number of its documents and the folder that they are in.
+    run: runs the server; by default over stdio, until the client closes the connection.
     """
-    answers = Answers(store, chunker, embed, stale)
-    server = _Server("chunkast", instructions=_NEXT, log_level="WARNING")
+    known = about.strip() or store.settings().get("about", "").strip() or _contents(store)
+    about = printable(known[:_ABOUT_LENGTH])
+    (run or over_stdio)(_server(Answers(store, chunker, embed, stale), about))
+
+
+def over_stdio(server: Any) -> None:
+    """Run a server over stdio until the client closes it."""
+
+    async def run() -> None:
+        async with stdio_server() as streams:
+            await server.run(*streams, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def _contents(store: Store) -> str:
+    """Return the number of documents in an index and the folder that all of them are in."""
+    sources = [*store.outline()]
+    inside = commonprefix(sources).rpartition("/")[0]  # noqa: RUF071  (cut at a slash)
+    root = ""
+    # What an index remembers may be damaged or made up; one of ``Store.update`` has no root.
+    with suppress(KeyError, TypeError, ValueError, RecursionError):
+        root = Path(json.loads(store.settings()["run"])["root"]).name
+    folder = f"{root}/{inside}".strip("/")
+    return f"{counted(len(sources), 'document')}{f' in {folder}' if folder else ''}"
+
+
+def _server(answers: Answers, about: str) -> Any:
+    """Return a server with the tools, and without the prompts and resources of an ``MCPServer``."""
+    # This one reads the tools' signatures and checks arguments.
+    tools = MCPServer("chunkast", log_level="WARNING")
     for name in _TOOLS:
-        server.add_tool(
+        # Many clients show an agent no more of a server than its tools.
+        more = f"\n\nAbout: {about}" if name == "search" else ""
+        tools.add_tool(
             _with_notes(getattr(answers, name), answers),
-            description=getdoc(getattr(answers, name)),
+            description=f"{getdoc(getattr(answers, name))}{more}",
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
             structured_output=False,
         )
-    server.run("stdio")
+
+    async def listed(*_: object) -> Any:
+        # The titles of parameters cost tokens, and repeat their names.
+        for tool in (found := await tools.list_tools()):
+            for schema in (tool.input_schema, *tool.input_schema["properties"].values()):
+                schema.pop("title", None)
+        return ListToolsResult(tools=found)
+
+    async def called(_: object, call: Any) -> Any:
+        try:
+            return await tools.call_tool(call.name, call.arguments or {})
+        except ToolError as error:
+            _LOG.debug("raised at", exc_info=True)
+            text = TextContent(type="text", text=str(error))
+            return CallToolResult(content=[text], is_error=True)
+
+    return Server(
+        "chunkast",
+        version=__version__,
+        title=about,
+        instructions=f"{about.rstrip('.')}. {_NEXT}",
+        on_list_tools=listed,
+        on_call_tool=called,
+    )
 
 
 def _with_notes(tool: _Tool, answers: Answers) -> _Tool:

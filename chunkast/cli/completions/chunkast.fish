@@ -51,7 +51,7 @@ function _shtab_chunkast_using
 end
 
 set -g _shtab_chunkast_commands chunk stats view outline read index search quote mcp sync snapshot check diff toolcalls completion help
-set -g _shtab_chunkast_opts_with_value --against --allow --budget --budgets --chunk-overlap --chunk-size --context --db --depth --embed-key-env --embed-model --embed-url --encoding --exclude --expand --extensions --format --id --include --jobs --limit --lines --max-reembed --max-tokens --min-tokens --model --opaque --output --overlap --packing --protocol --questions --reserve-tokens --root --set --to --tools --vs --within -o
+set -g _shtab_chunkast_opts_with_value --about --against --allow --budget --budgets --chunk-overlap --chunk-size --context --db --depth --embed-key-env --embed-model --embed-url --encoding --exclude --expand --extensions --format --id --include --jobs --limit --lines --max-reembed --max-tokens --min-tokens --model --opaque --output --overlap --packing --protocol --questions --reserve-tokens --root --set --to --tools --vs --within -o
 
 complete -c chunkast -e
 complete -c chunkast -f
@@ -181,6 +181,7 @@ complete -c chunkast -n '_shtab_chunkast_using read' -l help-all -d 'show all op
 complete -c chunkast -n '_shtab_chunkast_using read; and test $_shtab_chunkast_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a document in UTF-8, - for standard input, or with --db or if there is no such file a source in the database, or the end of one'
 complete -c chunkast -n '_shtab_chunkast_using; and test $_shtab_chunkast_npos -eq 0' -a index -d 'Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted ones are removed. The database remembers the paths and options; without PATHS, the last run is repeated, from any folder. All changes are stored together at the end; an interrupted run leaves the database unchanged. A database with damaged rows, or of an older version, is rebuilt. With --embed-url, texts without a vector are embedded once all chunks are stored, in batches that are stored one by one. Prints the changes, how many texts need embedding, and how many chunks reuse the vector of another; with --format json also the digest.'
 complete -c chunkast -n '_shtab_chunkast_using index' -l db -xka "(__fish_complete_path (commandline -ct))" -d 'the database of '"'"'chunkast index'"'"' (default: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)'
+complete -c chunkast -n '_shtab_chunkast_using index' -l about -x -d 'what the documents are about, for agents, such as '"'"'FastAPI documentation'"'"'; '"'"'index'"'"' stores it, '"'"'mcp'"'"' shows it (default: the stored text, else the number of documents and their folder)'
 complete -c chunkast -n '_shtab_chunkast_using index' -l dry-run -d 'print the changes without making them'
 complete -c chunkast -n '_shtab_chunkast_using index' -l replace -d 'forget the paths and options of earlier runs, and remove all other documents'
 complete -c chunkast -n '_shtab_chunkast_using index' -l verify -d 'check the whole database and print a line for each fault; changes nothing and takes no PATHS'
@@ -245,6 +246,7 @@ complete -c chunkast -n '_shtab_chunkast_using quote' -s h -l help -d 'show the 
 complete -c chunkast -n '_shtab_chunkast_using quote' -l help-all -d 'show all options and exit'
 complete -c chunkast -n '_shtab_chunkast_using; and test $_shtab_chunkast_npos -eq 0' -a mcp -d 'Serve a database of '"'"'chunkast index'"'"' over stdio by the Model Context Protocol, with four read-only tools: outline, search, read and quote. Needs pip install '"'"'chunkast[mcp]'"'"'. A client starts it; the manual shows the configuration.'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l db -xka "(__fish_complete_path (commandline -ct))" -d 'the database of '"'"'chunkast index'"'"' (default: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)'
+complete -c chunkast -n '_shtab_chunkast_using mcp' -l about -x -d 'what the documents are about, for agents, such as '"'"'FastAPI documentation'"'"'; '"'"'index'"'"' stores it, '"'"'mcp'"'"' shows it (default: the stored text, else the number of documents and their folder)'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l refresh -d 'first update the documents in the database that have changed, as '"'"'chunkast index'"'"' without PATHS does'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l no-check -d 'do not compare the documents in the database with their files'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l embed-url -x -d 'embed texts with this server, which offers POST /embeddings as OpenAI'"'"'s does: http://127.0.0.1:8080/v1 (default: the environment variable CHUNKAST_EMBED_URL)'

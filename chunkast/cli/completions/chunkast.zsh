@@ -164,6 +164,7 @@ _shtab_chunkast_help_defaults_added=0
 
 _shtab_chunkast_index_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--about[what the documents are about, for agents, such as \'FastAPI documentation\'\; \'index\' stores it, \'mcp\' shows it (default\: the stored text, else the number of documents and their folder)]:TEXT:"
   "--dry-run[print the changes without making them]"
   "--replace[forget the paths and options of earlier runs, and remove all other documents]"
   "--verify[check the whole database and print a line for each fault\; changes nothing and takes no PATHS]"
@@ -205,6 +206,7 @@ _shtab_chunkast_index_defaults_added=0
 
 _shtab_chunkast_mcp_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
+  "--about[what the documents are about, for agents, such as \'FastAPI documentation\'\; \'index\' stores it, \'mcp\' shows it (default\: the stored text, else the number of documents and their folder)]:TEXT:"
   "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--embed-url[embed texts with this server, which offers POST \/embeddings as OpenAI\'s does\: http\:\/\/127.0.0.1\:8080\/v1 (default\: the environment variable CHUNKAST_EMBED_URL)]:URL:"
