@@ -87,7 +87,7 @@ def test_an_index_remembers_what_it_is_about(tmp_path: Path) -> None:
         (("docs", "--about", "The notes"), "The notes"),
         ((), "The notes"),
         (("--about", " Notes\x1b[2J\n "), "Notes\\u001b[2J"),
-        (("--about", "x" * 1_000), "x" * 300),
+        (("--about", "x" * 1_000), f"{'x' * 199}…"),
         (("--about", ""), f"1 document in {tmp_path.name}/docs"),
         (("--about", "The notes", "--dry-run"), f"1 document in {tmp_path.name}/docs"),
         (("--about", "The notes"), "The notes"),

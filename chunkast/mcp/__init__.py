@@ -1,12 +1,9 @@
-"""A Model Context Protocol server over stdio that gives agents access to an index."""
+"""A Model Context Protocol server over stdio or HTTP that gives agents access to an index."""
 
-from importlib.util import find_spec
+from chunkast.stores.target import imported
 
-from chunkast.errors import MissingPackageError
+imported("mcp", "mcp")
 
-if find_spec("mcp") is None:
-    raise MissingPackageError("mcp", "mcp")
-
-from chunkast.mcp.server import serve
+from chunkast.mcp.server import serve  # noqa: E402  (the error above comes first)
 
 __all__ = ("serve",)

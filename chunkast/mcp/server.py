@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import wraps
@@ -14,7 +13,7 @@ from typing import Any
 
 import anyio
 from mcp.server import MCPServer, Server
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 
@@ -23,19 +22,17 @@ from chunkast.chunker import Chunker
 from chunkast.errors import ChunkastError, counted
 from chunkast.files.freshness import stale_note
 from chunkast.index import Store
-from chunkast.mcp.document_pages import printable
+from chunkast.mcp.document_pages import printable, section_path
 from chunkast.mcp.index_answers import Answers
 
 __all__ = ("over_stdio", "serve")
 
-_LOG = logging.getLogger(__name__)
 _Tool = Callable[..., Awaitable[str]]
 _TOOLS = ("outline", "search", "read", "quote")
 # The smallest limit of an answer.
 _LEAST = 100
-# The titles in an error may be long, and so may what an index says of itself.
+# The titles in an error may be long.
 _ERROR_LENGTH = 1_000
-_ABOUT_LENGTH = 300
 _NEXT = (
     "outline() lists the documents, outline(source) the sections of one, search(query) finds places"
 )
@@ -60,7 +57,7 @@ def serve(
     run: runs the server; by default over stdio, until the client closes the connection.
     """
     known = about.strip() or store.settings().get("about", "").strip() or _contents(store)
-    about = printable(known[:_ABOUT_LENGTH])
+    about = printable(section_path([known]))
     (run or over_stdio)(_server(Answers(store, chunker, embed, stale), about))
 
 
@@ -110,8 +107,10 @@ def _server(answers: Answers, about: str) -> Any:
     async def called(_: object, call: Any) -> Any:
         try:
             return await tools.call_tool(call.name, call.arguments or {})
+        except UnexpectedToolError:
+            # The package logs it.
+            raise
         except ToolError as error:
-            _LOG.debug("raised at", exc_info=True)
             text = TextContent(type="text", text=str(error))
             return CallToolResult(content=[text], is_error=True)
 

@@ -51,7 +51,7 @@ function _shtab_chunkast_using
 end
 
 set -g _shtab_chunkast_commands chunk stats view outline read index search quote mcp sync snapshot check diff toolcalls completion help
-set -g _shtab_chunkast_opts_with_value --about --against --allow --budget --budgets --chunk-overlap --chunk-size --context --db --depth --embed-key-env --embed-model --embed-url --encoding --exclude --expand --extensions --format --id --include --jobs --limit --lines --max-reembed --max-tokens --min-tokens --model --opaque --output --overlap --packing --protocol --questions --reserve-tokens --root --set --to --tools --vs --within -o
+set -g _shtab_chunkast_opts_with_value --about --against --allow --allow-host --budget --budgets --chunk-overlap --chunk-size --context --db --depth --embed-key-env --embed-model --embed-url --encoding --exclude --expand --extensions --format --http --id --include --jobs --limit --lines --max-reembed --max-tokens --min-tokens --model --opaque --output --overlap --packing --protocol --questions --reserve-tokens --root --set --to --tools --vs --within -o
 
 complete -c chunkast -e
 complete -c chunkast -f
@@ -244,9 +244,11 @@ complete -c chunkast -n '_shtab_chunkast_using quote' -s q -l quiet -d 'errors o
 complete -c chunkast -n '_shtab_chunkast_using quote' -l debug -d 'log steps to stderr, and the traceback of an error'
 complete -c chunkast -n '_shtab_chunkast_using quote' -s h -l help -d 'show the common options and exit'
 complete -c chunkast -n '_shtab_chunkast_using quote' -l help-all -d 'show all options and exit'
-complete -c chunkast -n '_shtab_chunkast_using; and test $_shtab_chunkast_npos -eq 0' -a mcp -d 'Serve a database of '"'"'chunkast index'"'"' over stdio by the Model Context Protocol, with four read-only tools: outline, search, read and quote. Needs pip install '"'"'chunkast[mcp]'"'"'. A client starts it; the manual shows the configuration.'
+complete -c chunkast -n '_shtab_chunkast_using; and test $_shtab_chunkast_npos -eq 0' -a mcp -d 'Serve a database of '"'"'chunkast index'"'"' by the Model Context Protocol, with four read-only tools: outline, search, read and quote. Needs pip install '"'"'chunkast[mcp]'"'"'. A client starts it and talks to it over stdio; the manual shows the configuration. With --http, it runs until Ctrl-C, for any number of clients; an address that others can reach needs --allow-host and a token.'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l db -xka "(__fish_complete_path (commandline -ct))" -d 'the database of '"'"'chunkast index'"'"' (default: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l about -x -d 'what the documents are about, for agents, such as '"'"'FastAPI documentation'"'"'; '"'"'index'"'"' stores it, '"'"'mcp'"'"' shows it (default: the stored text, else the number of documents and their folder)'
+complete -c chunkast -n '_shtab_chunkast_using mcp' -l http -x -d 'serve over streamable HTTP at http://ADDRESS/mcp instead, such as 127.0.0.1:8000 (port 0: any free one); if the environment variable CHUNKAST_MCP_TOKEN is set, each request must have this token'
+complete -c chunkast -n '_shtab_chunkast_using mcp' -l allow-host -x -d 'with --http: a name, besides ADDRESS, by which clients may address the server; may be repeated'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l refresh -d 'first update the documents in the database that have changed, as '"'"'chunkast index'"'"' without PATHS does'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l no-check -d 'do not compare the documents in the database with their files'
 complete -c chunkast -n '_shtab_chunkast_using mcp' -l embed-url -x -d 'embed texts with this server, which offers POST /embeddings as OpenAI'"'"'s does: http://127.0.0.1:8080/v1 (default: the environment variable CHUNKAST_EMBED_URL)'

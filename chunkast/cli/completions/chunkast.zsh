@@ -16,7 +16,7 @@ _shtab_chunkast_commands() {
     diff:'Compare two locks, or two files of chunks as JSON Lines; or, with --vs, the chunks of the same documents under two configurations.'
     help:'show the help of a command'
     index:'Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted ones are removed. The database remembers the paths and options; without PATHS, the last run is repeated, from any folder. All changes are stored together at the end; an interrupted run leaves the database unchanged. A database with damaged rows, or of an older version, is rebuilt. With --embed-url, texts without a vector are embedded once all chunks are stored, in batches that are stored one by one. Prints the changes, how many texts need embedding, and how many chunks reuse the vector of another; with --format json also the digest.'
-    mcp:'Serve a database of '"'"'chunkast index'"'"' over stdio by the Model Context Protocol, with four read-only tools: outline, search, read and quote. Needs pip install '"'"'chunkast[mcp]'"'"'. A client starts it; the manual shows the configuration.'
+    mcp:'Serve a database of '"'"'chunkast index'"'"' by the Model Context Protocol, with four read-only tools: outline, search, read and quote. Needs pip install '"'"'chunkast[mcp]'"'"'. A client starts it and talks to it over stdio; the manual shows the configuration. With --http, it runs until Ctrl-C, for any number of clients; an address that others can reach needs --allow-host and a token.'
     outline:'Print one line for each section of a document: its title, its lines, and its tokens with subsections. '"'"'chunkast read'"'"' prints a section.'
     quote:'Print every place of a quote: its path and lines, the characters it covers there, the ids of the chunks that contain all of it, and the heading path of the section in which it begins. White space, markup and typographic marks may differ, and '"'"'...'"'"' may leave out text; places that differ in more than white space are marked. Exits with 1 if the quote is not found, and with 2 after an error.'
     read:'Print a section of a document with its subsections, or some lines; without either, the whole document. With --id print a chunk of a database, expanded to --max-tokens. A text over --max-tokens ends at its best boundary; a note on stderr has the line where it continues.'
@@ -207,6 +207,8 @@ _shtab_chunkast_index_defaults_added=0
 _shtab_chunkast_mcp_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
   "--about[what the documents are about, for agents, such as \'FastAPI documentation\'\; \'index\' stores it, \'mcp\' shows it (default\: the stored text, else the number of documents and their folder)]:TEXT:"
+  "--http[serve over streamable HTTP at http\:\/\/ADDRESS\/mcp instead, such as 127.0.0.1\:8000 (port 0\: any free one)\; if the environment variable CHUNKAST_MCP_TOKEN is set, each request must have this token]:ADDRESS:"
+  "*--allow-host[with --http\: a name, besides ADDRESS, by which clients may address the server\; may be repeated]:NAME:"
   "--refresh[first update the documents in the database that have changed, as \'chunkast index\' without PATHS does]"
   "--no-check[do not compare the documents in the database with their files]"
   "--embed-url[embed texts with this server, which offers POST \/embeddings as OpenAI\'s does\: http\:\/\/127.0.0.1\:8080\/v1 (default\: the environment variable CHUNKAST_EMBED_URL)]:URL:"
