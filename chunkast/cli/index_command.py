@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -166,11 +167,47 @@ def _shown(value: object) -> str:
 
 def run(options: Namespace) -> int:
     """Update the database, or check it with ``--verify``. Return the exit code."""
-    given, options.db = options.db, database_of(options)
     if options.verify:
         return _verify(options)
+    return _watch(options) if options.watch else _run_once(options)
+
+
+def _watch(options: Namespace) -> int:
+    """Update the database now and after each change of the documents, until a signal arrives.
+
+    The documents are also compared with their files every five seconds, for changes that the system
+    does not report, such as those in network folders or during the first update.
+    """
+    from chunkast.index import Store
+    from chunkast.stores.target import imported
+
+    if options.dry_run:
+        raise UsageError("--watch stores what changes: give no --dry-run")
+    watch = imported("watchfiles", "watch").watch
+    _run_once(options)
+    options.replace, left = False, dict[str, str]()
+    paths = [os.path.abspath(named_part(path)) for path in options.paths]
+    folders = {path if os.path.isdir(path) else os.path.dirname(path) for path in paths}
+    wanted = {"recursive": any(map(os.path.isdir, paths)), "ignore_permission_denied": True}
+    with Store(options.db, read_only=True) as store, messages(quiet=True):
+        for changes in watch(*folders, yield_on_timeout=True, **wanted):
+            stale = store.stale()
+            # Another update changes nothing of what one has left, such as an unreadable file.
+            if stale and (changes or stale != left):
+                try:
+                    _run_once(options)
+                except ChunkastError as error:
+                    print_error(error)
+                left = store.stale()
+            # A store compares at most once a second; meanwhile, changes are collected.
+            time.sleep(1)
+    return 0
+
+
+def _run_once(options: Namespace) -> int:
     from chunkast.index import Store
 
+    given, options.db = options.db, database_of(options)
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
     found = given is None and not os.environ.get(VARIABLE)
@@ -190,8 +227,11 @@ def run(options: Namespace) -> int:
     vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
     if this.server is not None:
         vectors += f", embedded {report.embedded:,}"
-    text = "" if options.quiet else f"{report}\n{vectors}\n"
-    print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
+    separator, indent = ("; ", None) if options.watch else ("\n", 1)
+    text = "" if options.quiet else f"{report}{separator}{vectors}\n"
+    if report.written or report.removed or not options.watch:
+        values = {name: getattr(report, name) for name in _REPORTED}
+        print_result(options.format, values, text, indent)
     if given is None and path == options.db and (new or os.path.dirname(path)):
         print_note(f"{'made' if new else 'updated'} {os.path.abspath(options.db)}")
     _print_notes(this, report, changes)
@@ -267,10 +307,11 @@ def _verify(options: Namespace) -> int:
     from chunkast.index import Store
 
     # FTS5 checks its index only if the file can be written.
-    with Store(options.db) as store:
+    path = database_of(options)
+    with Store(path) as store:
         faults = store.faults()
-    print_result(options.format, faults, "".join(f"{options.db}: {fault}\n" for fault in faults))
-    print_message(f"{options.db}: {counted(len(faults), 'fault')}")
+    print_result(options.format, faults, "".join(f"{path}: {fault}\n" for fault in faults))
+    print_message(f"{path}: {counted(len(faults), 'fault')}")
     return 1 if faults else 0
 
 

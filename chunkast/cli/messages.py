@@ -36,7 +36,7 @@ def print_text(text: str) -> None:
         output.stream.write(text.encode("utf-8", "backslashreplace"))
 
 
-def print_result(form: str, value: Any, text: str, indent: int = 1) -> None:
+def print_result(form: str, value: Any, text: str, indent: int | None = 1) -> None:
     """Write ``value`` to stdout as indented JSON if ``form`` is "json"; else write ``text``."""
     in_json = form == "json"
     print_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" if in_json else text)

@@ -165,6 +165,7 @@ _shtab_chunkast_help_defaults_added=0
 _shtab_chunkast_index_options=(
   "--db[the database of \'chunkast index\' (default\: the environment variable CHUNKAST_DB, else the nearest .chunkast.db in this folder or above)]:FILE:_files"
   "--about[what the documents are about, for agents, such as \'FastAPI documentation\'\; \'index\' stores it, \'mcp\' shows it (default\: the stored text, else the number of documents and their folder)]:TEXT:"
+  "--watch[then update the database whenever the documents change, until Ctrl-C\; prints a line for each update\; needs pip install \'chunkast\[watch\]\']"
   "--dry-run[print the changes without making them]"
   "--replace[forget the paths and options of earlier runs, and remove all other documents]"
   "--verify[check the whole database and print a line for each fault\; changes nothing and takes no PATHS]"
