@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from chunkast.code.grammars import MAX_BYTES, parse
 from chunkast.code.languages import Language
@@ -54,8 +53,7 @@ _MAX_HEADER: Final = 24
 _MAX_CONTEXT: Final = MAX_BYTES // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A definition or statement that begins at the start of a line.
 
     line: the first line of the item, from 0, including comments and attributes directly above it.
@@ -73,8 +71,7 @@ class Item:
     named: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _WindowItem:
+class _WindowItem(NamedTuple):
     """An item in a window, which consists of the lines from ``row`` to ``last``.
 
     complete: true if the item does not contain syntax errors.
@@ -89,8 +86,7 @@ class _WindowItem:
     named: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
+class _Body(NamedTuple):
     """The lines to put before and after every window of a body.
 
     ``depth`` is the number of items that contain the body.
@@ -128,15 +124,14 @@ class Outliner:
 
         Raises ``_Exhausted`` if too many characters are broken.
         """
-        if broken:
-            self._broken += size
-        else:
-            self._read += size
+        self._broken += size * broken
+        self._read += size * (not broken)
         if self._broken > _MOST_BROKEN + self._read // _READ_PER_BROKEN:
             raise _Exhausted
 
-    def parse(self, text: str, language: Language) -> Any:
+    def parse(self, lines: Iterable[str], language: Language) -> Any:
         """Call ``grammars.parse``. Raises ``_Exhausted`` if too much text was parsed repeatedly."""
+        text = "\n".join(lines) + "\n"
         self._parsed += len(text)
         if self._parsed > _MOST_BROKEN + _READINGS * (self._read + self._broken + MAX_BYTES):
             raise _Exhausted
@@ -180,18 +175,18 @@ class _CodeReader:
             if next_row is None and room > _LEAST_BYTES:
                 room //= 2  # only a part of it may be broken
                 continue
-            broken = next_row is None
-            next_row = self.resumption(at, stop) if next_row is None else next_row
-            self.outliner.count(_size(self.lines[at:next_row]), broken=broken)
-            room = room if broken else min(2 * room, MAX_BYTES)
-            at = next_row
+            end = self.resumption(at, stop) if next_row is None else next_row
+            self.outliner.count(_size(self.lines[at:end]), broken=next_row is None)
+            room = room if next_row is None else min(2 * room, MAX_BYTES)
+            at = end
 
     def window(self, at: int, stop: int, last: int, body: _Body) -> int | None:
         """Keep the complete items of the lines ``[at, stop)`` and return the end of these items.
 
         Returns None if the window is broken.
         """
-        tree = self.parse((*body.opening, *self.lines[at:stop], *body.closing))
+        lines = (*body.opening, *self.lines[at:stop], *body.closing)
+        tree = self.outliner.parse(lines, self.language)
         if tree is None or has_many_errors(tree):
             return None
         shift = len(body.opening) - at
@@ -209,9 +204,6 @@ class _CodeReader:
             room -= len(self.lines[stop]) + 1
             stop += 1
         return stop
-
-    def parse(self, lines: Sequence[str]) -> Any:
-        return self.outliner.parse("\n".join(lines) + "\n", self.language)
 
     def walk(self, root: Any, at: int, stop: int, body: _Body) -> Iterator[_WindowItem]:
         """Yield the items of a window over the lines ``[at, stop)`` of a body.
@@ -300,7 +292,7 @@ class _CodeReader:
         filler = f"{' ' * (column + 1)}{self.language.filler}"
         if begin == last or _size(header) > _MAX_CONTEXT or body.depth >= _MAX_DEPTH:
             return None
-        tree = self.parse((*header, filler, *shut))
+        tree = self.outliner.parse((*header, filler, *shut), self.language)
         if tree is not None:
             self.items += self.walk(tree, at, begin, body)
         if tree is None or not self.items or self.items[-1].row < at:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 __all__ = ("ENDINGS", "LANGUAGES", "Language", "language_named", "language_of")
 
@@ -19,8 +18,7 @@ _HEREDOC = re.compile(r"<<[~\-]?(\"[^\"\n]*|'[^'\n]*|`[^`\n]*|\w+)")
 _INDICATOR = re.compile(r"[\-?:](?=[ \t]|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(NamedTuple):
     """A programming language whose tree-sitter grammar is a separate package.
 
     package: the name of the module that contains the grammar.
