@@ -11,13 +11,11 @@ from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.analysis.section_anchors import anchors_by_run
 from chunkast.analysis.structure import Structure
-from chunkast.analysis.syntax import CELL_OPTION
 from chunkast.analysis.walk import INSIDE, Point
 from chunkast.config import ChunkConfig
 from chunkast.model import Analysis
 
 __all__ = (
-    "CELL_OPTION",
     "INSIDE",
     "DocumentContext",
     "DocumentDraft",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from chunkast.analysis.syntax import code_of
 from chunkast.markdown.fence_lines import around_code
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.tables import Tables
@@ -36,7 +38,15 @@ def frames_of(text: str, leaf: Block, tables: Tables, cuts: Sequence[int]) -> It
     if CONSTRUCTS[leaf.kind].fenced and len(starts) > 2:
         last = starts[-2] if leaf.closed else leaf.end
         opening, closing = around_code(text, leaf, last)
-        yield Frame(leaf.start, last, (opening + "\n",), "\n" + closing)
+        positions, content = code_of(text, leaf)
+        edge, bare, said, suffix = leaf.start, opening + "\n", "", "\n" + closing
+        # Each frame repeats the opening line, so with a very long one there is only one frame.
+        for cut in cuts if len(opening) < 4_096 else ():
+            opener = content.opener(bisect_right(positions, cut) - 1)
+            if opener != said:
+                yield Frame(edge, cut, (bare + said, bare), suffix)
+                edge, said = cut - 1, opener
+        yield Frame(edge, last, (bare + said, bare), suffix)
     # Neighbours with the same text around them share a frame.
     around = groupby(tables.around(text, (pos for pos in cuts if pos < leaf.end)), itemgetter(1, 2))
     frames = [(next(parts)[0], *shared) for shared, parts in around]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
+from chunkast.analysis.fence_contents import Content, content_of
 from chunkast.analysis.walk import Point
 from chunkast.code import Item, Outliner, indented_items, language_named, versions
 from chunkast.markdown.fence_lines import opening_column
@@ -16,14 +17,13 @@ from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
-__all__ = ("CELL_OPTION", "Margin", "code_points", "margin_of", "scored")
+__all__ = ("Margin", "code_of", "code_points", "margin_of", "scored")
 
 # An option of a code cell, which belongs to the opening line.
-CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
+_CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Margin:
+class Margin(NamedTuple):
     """The marks of containers before the code of a fence, in the first ``width`` characters."""
 
     width: int
@@ -61,35 +61,48 @@ def scored(
     return points
 
 
+def code_of(text: str, leaf: Block) -> tuple[list[int], Content]:
+    """Return the starts of the lines of code in a leaf, and the content of these lines."""
+    fenced = CONSTRUCTS[leaf.kind].fenced
+    starts = line_starts(text, leaf.start, leaf.end)
+    positions = starts[fenced : len(starts) - 1 - (fenced and leaf.closed)]
+    margin = margin_of(text, leaf)
+    spans = zip(positions, starts[fenced + 1 :], strict=False)
+    lines = [margin.without(text[start:end].rstrip("\r\n")) for start, end in spans]
+    return positions, content_of(lines, leaf.info)
+
+
 def code_points(
     text: str, leaf: Block, outliner: Outliner, scores: Mapping[str, float]
 ) -> list[Point]:
     """Return the break points inside a leaf of code, sorted by position.
 
-    If no grammar is installed for a fence's language, the points are found by indentation.
+    Their levels depend on the content of a fence, or on indentation. With a grammar, the statements
+    come before the other lines of the same level; the inner ones score lower than all outer ones.
     """
     row = CONSTRUCTS[leaf.kind]
     if row.shape != "code":
         return []
-    starts = line_starts(text, leaf.start, leaf.end)
-    positions = starts[row.fenced : len(starts) - 1 - (row.fenced and leaf.closed)]
-    margin = margin_of(text, leaf)
-    lines = [
-        margin.without(text[start:end].rstrip("\r\n"))
-        for start, end in zip(positions, starts[row.fenced + 1 :], strict=False)
-    ]
+    positions, content = code_of(text, leaf)
+    lines = content.lines
     language = language_named(leaf.info) if row.fenced and versions() else None
-    items = outliner.items(lines, language) if language is not None else []
-    if items:
-        return scored(items, lines, positions, scores)
-    options = sum(1 for _ in takewhile(CELL_OPTION.match, lines))
-    least, most = scores["line"], scores["blank-line"]
+    found = outliner.items(lines, language) if language and not content.levels else ()
+    known = {point.pos: point for point in scored(found, lines, positions, scores)}
+    options = sum(1 for _ in takewhile(_CELL_OPTION.match, lines))
+    least, most, inner = (scores[kind] for kind in ("line", "blank-line", "statement"))
     points: list[Point] = []
-    for item in indented_items(lines, leaf.info):
+    for item in indented_items(lines, content.levels):
+        level, after = divmod(item.depth, 2)
+        pos = positions[item.line]
+        point = known.get(pos)
+        if point is not None:
+            limit = least + (inner - least) / (level + 0.5) if level else point.score
+            points.append(point._replace(score=min(point.score, limit), depth=3 * level))
+            continue
         leads = item.first or 0 < item.line <= options
         kind = "lead-in" if leads else item.kind
         score = scores[kind] if leads else least + (most - least) / (1 + item.depth)
-        points.append(Point(positions[item.line], score, kind, item.depth))
+        points.append(Point(pos, score, kind, 3 * level + 1 + after))
     return points
 
 

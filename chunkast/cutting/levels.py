@@ -9,10 +9,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from chunkast.analysis import CELL_OPTION, INSIDE, Inside, Point, Structure
+from chunkast.analysis import INSIDE, Inside, Point, Structure
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.headings_above import Above
 from chunkast.model import Block
@@ -98,43 +99,25 @@ class Body:
         return [item._replace(depth=INSIDE) for item in inside if item.depth == depth]
 
     def lines(self, start: int, end: int) -> Iterator[Point]:
-        """Yield a point before each line that is not blank.
+        """Yield a point before each line that is not blank; a line after a blank line scores higher.
 
-        A line after a blank line has a higher score than other lines, and the least indented such
-        lines have the highest. The first and last lines of a fence or formula stay with the lines
-        between them.
+        The first and last lines of a fence or formula stay with the lines between them.
         """
         text, starts = self.text, line_starts(self.text, start, end)
         margin = self.structure.margin(self.leaf)
-        indentation: dict[int, int] = {}
-        rows: list[tuple[int, bool]] = []
-        blank_before = False
-        for number, pos in enumerate(starts[:-1]):
-            line = margin.without(text[pos : starts[number + 1]])
-            if is_blank(line):
-                blank_before = True
-                continue
-            if blank_before:
-                width = len(line) - len(line.lstrip(" \t"))
-                indentation[pos] = len(line[:width].expandtabs(4))
-            rows.append((pos, blank_before))
-            blank_before = False
-        ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
+        blank = [is_blank(margin.without(text[pos:stop])) for pos, stop in pairwise(starts)]
+        rows = [number for number, is_empty in enumerate(blank) if not is_empty]
         opening = self.leaf.kind in _DELIMITED
         closing = opening and self.leaf.closed and end >= self.leaf.end
-        head = int(opening and start == self.leaf.start)
-        for number, (pos, after_blank) in enumerate(rows):
-            first = 0 < number == head
-            # The options of a code cell belong to its opening line.
-            head += first and CELL_OPTION.match(text, pos) is not None
+        first = int(opening and start == self.leaf.start)
+        for number, row in enumerate(rows):
+            pos = starts[row]
             if pos == self.opened:
                 continue
-            if first or (closing and number == len(rows) - 1):
+            if 0 < number == first or (closing and number == len(rows) - 1):
                 yield self.point(pos, "lead-in")
-            elif after_blank:
-                yield self.point(pos, "blank-line", 1 / (1 + ranks[indentation[pos]]))
             else:
-                yield self.point(pos, "line")
+                yield self.point(pos, "blank-line" if row and blank[row - 1] else "line")
 
     def cells(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each cell of a row."""
