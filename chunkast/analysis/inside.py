@@ -22,7 +22,7 @@ from chunkast.model import Analysis, Block
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.sentences import has_sentences
 from chunkast.text.spans import InlineSpan
-from chunkast.text.turns import TURN, has_turns
+from chunkast.text.turns import line_marks
 
 __all__ = ("InlineText", "Inside", "Insides")
 
@@ -38,7 +38,7 @@ _TABLES: Final[Mapping[str, Callable[[str, int, int], Tables]]] = {
 class InlineText:
     """A span of prose: the sorted starts of its sentences, and its inline constructs.
 
-    ``marks`` are the patterns of lines that begin an item, or a turn of a conversation.
+    ``marks`` are the patterns of lines that begin an item, a turn of a conversation, or a reference.
     """
 
     sentences: Sequence[int]
@@ -98,7 +98,7 @@ class Insides:
     def several_sentences(self, leaf: Block) -> InlineText | None:
         """Return the same as :meth:`text`, or None for a leaf with a single sentence."""
         prose = Prose(self._parsed, leaf)
-        several = has_sentences(prose.text, self._language) or has_turns(prose.text)
+        several = has_sentences(prose.text, self._language) or line_marks(prose.text)
         return self._read(prose) if several else None
 
     def cell_text(self, start: int, end: int) -> InlineText:
@@ -111,6 +111,6 @@ class Insides:
 
     def _read(self, prose: Prose) -> InlineText:
         spans = prose.spans(self._analysis.references, self._analysis.extensions)
-        marks = (*self._items, TURN) if has_turns(prose.text) else self._items
+        marks = (*self._items, *line_marks(prose.text))
         sentences = list(prose.sentences(spans, self._language, marks))
         return InlineText(sentences, marks, prose, spans)

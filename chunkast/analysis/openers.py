@@ -22,7 +22,7 @@ from chunkast.markdown.lines import marks_end
 from chunkast.markdown.titles import split_attributes
 from chunkast.model import Analysis, Block
 from chunkast.text.source_map import line_starts
-from chunkast.text.turns import TURN, has_turns
+from chunkast.text.turns import TURN, line_marks
 from chunkast.tokens import remember
 from chunkast.toolcalls.results import find_exchanges
 
@@ -260,7 +260,7 @@ class Openers:
         several lines begin with a time or a speaker, these are the labels.
         """
         block = blocks[slot]
-        turns = has_turns(self._text[block.start : block.end])
+        turns = TURN in line_marks(self._text[block.start : block.end])
         if turns or self._is_labelled(blocks, slot):
             for start in line_starts(self._text, block.start, block.end)[:-1]:
                 if turn := self._turn(start, block.end, turns=turns):

@@ -1,14 +1,18 @@
-"""Find the turns of a conversation: lines that begin with a time, a speaker, or both."""
+"""Find the lines of a paragraph that begin a turn of a conversation, or an entry of references.
+
+A turn begins with a time, a speaker, or both; an entry with a number or key in brackets.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
 from chunkast.text.source_map import line_starts
 
-__all__ = ("TURN", "has_turns")
+__all__ = ("TURN", "line_marks")
 
 _CLOCK: Final = r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?(?:[ \u202f]?[AaPp]\.?[Mm]\b\.?)?"
 _DATE: Final = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
@@ -22,11 +26,17 @@ TURN: Final = re.compile(
     rf"|{_NAME}[ \t]+{_STAMP}[:：]?"
     rf"|{_WORD}(?:[ \t]{_WORD}){{0,2}}[:：])(?:\*\*|__)?(?=[\s:：]|\Z)"
 )
-# The number of lines that must begin with a turn.
+_ENTRY = re.compile(r"[ \t>]*\[(?:\d{1,4}|[^\W\d_][\w.+&-]{0,30}\d\d[a-z]?)\][ \t]+\S")
+# The number of lines that must begin with a turn, or with an entry.
 _LEAST: Final = 3
 
 
-def has_turns(text: str) -> bool:
-    """Return whether at least three lines of ``text`` begin with a time or a speaker."""
-    turns = (start for start in line_starts(text)[:-1] if TURN.match(text, start))
-    return sum(1 for _ in islice(turns, _LEAST)) == _LEAST
+def line_marks(text: str) -> list[re.Pattern[str]]:
+    """Return the patterns of turns and of entries that match at least three lines of a paragraph."""
+    starts = line_starts(text)[:-1]
+    return [mark for mark in (TURN, _ENTRY) if _is_frequent(mark, text, starts)]
+
+
+def _is_frequent(mark: re.Pattern[str], text: str, starts: Sequence[int]) -> bool:
+    matches = (start for start in starts if mark.match(text, start))
+    return sum(1 for _ in islice(matches, _LEAST)) == _LEAST
