@@ -105,9 +105,12 @@ class Costs:
         first, last = self._shown.inside(start, end)
         return self.tokens(start, end) - self._saved[last] + self._saved[first]
 
-    def is_within(self, start: int, end: int) -> bool:
-        """Return whether ``text[start:end]``, trimmed and with replacements, fits the budget."""
-        room = self.budget
+    def is_within(self, start: int, end: int, reserve: int = 0) -> bool:
+        """Return whether ``text[start:end]``, trimmed and with replacements, fits the budget.
+
+        ``reserve`` tokens of the budget stay free.
+        """
+        room = self.budget - reserve
         if self._index.bounds(start, end)[1] <= room:
             return True
         span = self.span(start, end)

@@ -10,7 +10,7 @@ from chunkast.analysis import Point, Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in, sentence_cuts
 from chunkast.cutting.costs import Costs
-from chunkast.cutting.headings_above import Above
+from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
 from chunkast.cutting.levels import Body, Level, grapheme_levels, levels_of
 from chunkast.model import Block
 from chunkast.text.opaque import OpaqueRun
@@ -58,11 +58,15 @@ class Divider:
     def _last_sentence(self, group: int, protected: SpanSet, end: int) -> list[Point]:
         """Return the cut before the last sentence of ``[group, end)``, if it goes on after ``end``.
 
-        A formula after it belongs to the sentence.
+        A formula after it belongs to the sentence, and a bold line to what it introduces.
         """
         leaves, last = self._structure.leaves, bisect_left(self._structure.leaf_starts, end) - 1
         before = (leaves[number] for number in range(last, -1, -1))
-        leads = (leaf for leaf in before if leaf.kind != "math" or leaf.start <= group)
+        leads = (
+            leaf
+            for leaf in before
+            if leaf.kind not in {"math", "bold-heading"} or leaf.start <= group
+        )
         lead = next(leads, None)
         if lead is None or ends_sentence(
             self._costs.text[max(lead.start, lead.end - _TAIL) : lead.end]
@@ -87,6 +91,19 @@ class Divider:
         cuts = sentence_cuts(structure, costs, protected, leaf)
         # The leaf may go on after ``end``, where a user's heuristic set a point.
         return [Point(pos, score, "sentence") for pos in cuts if start < pos < end]
+
+    def above_code(self, group: int, unit: Point) -> Above:
+        """Return the text before the first line of a unit of code, if both fit with a closing line.
+
+        The text ``[group, unit.pos)`` introduces the code.
+        """
+        text, leaf, costs = self._costs.text, unit.leaf, self._costs
+        if leaf is None or self._structure.row(leaf).shape != "code":
+            return NOTHING_ABOVE
+        fenced, starts = self._structure.row(leaf).fenced, line_starts(text, leaf.start, leaf.end)
+        closing = costs.count("\n" + text[starts[-2] : leaf.end].strip()) + 1 if fenced else 0
+        above = Above(group, starts[min(1 + fenced, len(starts) - 1)], closing)
+        return above if costs.is_within(group, above.word_end, closing) else NOTHING_ABOVE
 
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
         """Return the sorted cuts inside the unit ``[start, end)``.
@@ -138,8 +155,9 @@ class Divider:
 
         Only parts over budget are divided further.
         """
-        costs = self._costs
-        if costs.is_within(body.above.start(start), end):
+        costs, above = self._costs, body.above
+        reserve = above.reserve if start < above.word_end else 0
+        if costs.is_within(above.start(start), end, reserve):
             return
         content = content_end(costs.text, start, end)
         if not self._config.trim and start < content < end:

@@ -13,10 +13,14 @@ __all__ = ("NOTHING_ABOVE", "Above", "HeadingsAbove")
 
 
 class Above(NamedTuple):
-    """The text that stays with the first word of a block: its start, and the word's end."""
+    """The text that stays with the first word of a block: its start, and the word's end.
+
+    ``reserve`` is the number of tokens to leave free in the part with this word.
+    """
 
     first: int
     word_end: int
+    reserve: int = 0
 
     def start(self, pos: int) -> int:
         """Return the start of the text that must be in one chunk with the part at ``pos``."""

@@ -229,6 +229,8 @@ def _divided(
         above = above._replace(first=headings.above(region).start(region))
         cuts: Sequence[Point] = ()
         if not costs.is_within(above.start(start), end):
+            if group < start > above.word_end:
+                above = divider.above_code(group, point)
             cuts = divider.cuts(protected, above, start, end)
         if group < start and not costs.is_within(group, end):
             cuts = divider.cuts_below(group, protected, point, end, cuts)
