@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 from unicodedata import east_asian_width
 
-from chunkast.markdown.kinds import Construct
+from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Block
 from chunkast.text.sentences import ends_sentence
+from chunkast.text.turns import TURN
 
-__all__ = ("FULL_STOPS", "LeadIn", "Neighbours", "lead_in")
+__all__ = ("FULL_STOPS", "LABEL", "LeadIn", "Neighbours", "after_items", "lead_in")
 
 _ENDS = (":", "：")
 # Marks that may surround a lead-in, and marks that may follow the last word of one without a colon.
@@ -26,6 +27,16 @@ FULL_STOPS = (".", "!", "?", "。")
 _NO_TEXT_ENDS = ("]", ">", "}", "|")
 _NO_TEXT = re.compile(r":|!?\[[^\]]*\]\([^()]*\)\Z|[a-zA-Z][\w+.-]*://\S*\Z")
 _NAMES = ("^", "#")
+# The number of an item, and the label of a part of a law or contract, with at most six words.
+_NUMBER = re.compile(r"[ \t>]*(\d{1,9})[.)]")
+_LABEL = re.compile(
+    r"(?:(?i:article|section|part|chapter|kapitel|artikel)\s+(?:\d\S*|[IVXLC]+|[A-Z])\b|§+\s*\d\S*"
+    r"|第\s*[\d一二三四五六七八九十百千零〇]+\s*[条條章节節編编部])\S?(?:[ \t]+\S+){0,4}"
+)
+# The last line of HTML that ends with a term, or with the opening tag of its definition.
+_TERM = re.compile(r"<dt\b[^\r\n]*</dt>\Z|<d[dt]\b[^<>]*>\Z", re.IGNORECASE)
+# Only images.
+_IMAGES = re.compile(r"[ \t>]*(?:(?:\[?!\[[^\]]*\]\([^()]*\)(?:\]\([^()]*\))?|<img[^<>]*>)\s*)+")
 # The blocks that may be introduced by a colon, but not by a short line without one.
 _NEVER_LED_IN = frozenset({"html", "jsx", "directive", "contents", "tool-call", "comment"})
 
@@ -43,6 +54,7 @@ class Neighbours(NamedTuple):
     ended: whether a container ends between them.
     introducible: whether a block that a lead-in may introduce begins at the second leaf.
     child: whether a list begins at the second leaf, inside an item that began earlier.
+    kept: whether the second leaf stays with the list before it.
     """
 
     text: str
@@ -57,6 +69,7 @@ class Neighbours(NamedTuple):
     ended: bool
     introducible: bool
     child: bool
+    kept: bool
 
     @property
     def line(self) -> str:
@@ -86,7 +99,7 @@ def _introduces(pair: Neighbours) -> bool:
     if not (pair.introducible and pair.row.leads):
         return False
     line = pair.line
-    if line.rstrip(_EMPHASIS_MARKS).endswith(_ENDS):
+    if _has_colon(line):
         return True
     if pair.ended or not pair.next_row.introducible:
         return False
@@ -103,19 +116,61 @@ def _goes_on_after_formula(pair: Neighbours) -> bool:
 def _ends_no_sentence(pair: Neighbours) -> bool:
     """Return whether a short line, such as a speaker's name, goes on in the second leaf.
 
-    Of several such lines only the last does, unless a line with a colon introduces them.
+    Of several such lines only the last does. A line with a colon goes on in the next paragraph.
     """
-    if not (pair.direct and pair.row.plain) or pair.ended:
-        return False
     following = pair.next_row
     beside = following.plain and pair.next_direct
-    if not (beside or pair.introducible) or following.heads or following.kind in _NEVER_LED_IN:
+    if pair.ended or not pair.row.plain:
         return False
-    line = _short_line(pair.text, pair.leaf)
-    if not line:
+    if (following.plain or following.heads) and _has_colon(pair.line):
+        return not _has_colon(pair.text[pair.next_leaf.start : pair.next_leaf.end])
+    if not (pair.direct and (beside or pair.introducible)) or following.heads:
         return False
-    below = _short_line(pair.text, pair.next_leaf) if beside else ""
-    return not below or (line.endswith(_ENDS) and not below.endswith(_ENDS))
+    if following.kind in _NEVER_LED_IN or not _short_line(pair.text, pair.leaf):
+        return False
+    return not (beside and _short_line(pair.text, pair.next_leaf))
+
+
+def _has_colon(text: str) -> bool:
+    return text.rstrip().rstrip(_EMPHASIS_MARKS).endswith(_ENDS)
+
+
+def _is_label(pair: Neighbours) -> bool:
+    """Return whether a line of capitals, or a label such as "Article 3", is above a short line."""
+    beside = pair.direct and pair.next_direct and pair.row.plain and pair.next_row.plain
+    if not beside or pair.ended or pair.leaf.end - pair.leaf.start > _MOST:
+        return False
+    line = pair.line.strip(f" \t>{_EMPHASIS_MARKS}")
+    if "\n" in line or not (line.isupper() or _LABEL.fullmatch(line)) or TURN.match(line):
+        return False
+    return all(_short_line(pair.text, leaf) for leaf in (pair.leaf, pair.next_leaf))
+
+
+def after_items(text: str, blocks: Sequence[Block]) -> Iterator[int]:
+    """Yield the starts of the neighbouring ``blocks`` that stay with the item of a list before them.
+
+    These are an image after the only item of a list, or after an item before the next number; and a
+    paragraph below the only item of a list, if the section has another such item beside the number.
+    """
+    known: dict[int, int] = {}
+    last = 0
+    for place in [n for n, block in enumerate(blocks) if block.kind == "list" and block.children]:
+        before, rest = blocks[place], blocks[place + 1 : place + 5]
+        after = [block for block in rest if not CONSTRUCTS[block.kind].blank][:2]
+        if not after:
+            break
+        numbers = [_NUMBER.match(text, each.start) for each in (before.children[-1], after[-1])]
+        number, later = (int(match[1]) if match else -1 for match in numbers)
+        block, single = after[0], len(before.children) == 1
+        if _IMAGES.fullmatch(text, block.start, block.end):
+            if single or (after[-1].kind == "list" and -1 < number == later - 1):
+                yield block.start
+        elif single and CONSTRUCTS[block.kind].plain and _NUMBER.match(_short_line(text, before)):
+            if any(CONSTRUCTS[each.kind].section for each in blocks[last:place]):
+                known.clear()
+            beside = [known[other] for other in (number - 1, number + 1) if other in known]
+            last, known[number] = place, block.start
+            yield from (*beside, block.start) if beside else ()
 
 
 def _short_line(text: str, leaf: Block) -> str:
@@ -145,6 +200,8 @@ def _is_long(line: str) -> bool:
     return len(line) + sum(east_asian_width(char) in "WF" for char in line) > _SHORT
 
 
+# The label of a part, above the title of the part.
+LABEL: Final = LeadIn(_is_label, weight=0)
 _ROWS: Final = (
     # A caption before its table, a term, a label, a bold line.
     LeadIn(lambda pair: pair.row.heads),
@@ -157,8 +214,13 @@ _ROWS: Final = (
     LeadIn(_introduces),
     # An item before the list inside it.
     LeadIn(lambda pair: pair.child and not pair.ended, weight=0),
+    # An item before its image, or the text that it heads.
+    LeadIn(lambda pair: pair.kept, weight=0),
     # A speaker's name, a plain line used as a heading.
     LeadIn(_ends_no_sentence, weight=0),
+    # An opening tag of a definition before its text, a term before its definition.
+    LeadIn(lambda p: p.row.named == "html" and bool(_TERM.search(p.line[-_MOST:])), weight=0),
+    LABEL,
 )
 
 

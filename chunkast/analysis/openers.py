@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import chain, dropwhile, islice, pairwise, takewhile
 from operator import attrgetter, itemgetter
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
@@ -43,6 +43,8 @@ _LOOKS = re.compile(
     r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'}]*)"
 )
 _BARE = re.compile(r"[^\w\s{}<>\"'|-]+\s*(?:\{[^{}=]*\}|[\w-]*)\s*:*")
+# The terms before a definition in HTML, and the end of a list of definitions.
+_TERMS = re.compile(r"<dt\b[^<>]*>(.*?)(?=<dd\b|</dl\b|\Z)|</dl\b", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
 _LABEL = re.compile(r"\b(?:title|label|name|value|header|heading|caption|question|tab)\s*=")
 # Fields of Mintlify, whose other attributes name them.
@@ -59,8 +61,9 @@ _TITLE = re.compile(r"(?=.*[^\W_]).{1,100}(?<![.。:：,;*_])[*_]+")
 _LINK = re.compile(r"\[?!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])(?:\]\([^()]*\))?|<[^<>]*>")
 # A list of one bold line is a bold line too.
 _ITEMS: Final = frozenset({"list", "item"})
-# The blocks at which what a bold line names may begin or end.
-_EDGES: Final = _ITEMS | {"bold-heading", "hr"}
+# The blocks at which what a bold line or a term names may begin or end.
+_EDGES: Final = _ITEMS | {"bold-heading", "hr", "html", "label", "closer"}
+_SECTIONS: Final = kinds_where("section")
 _SECTIONS_AND_TAGS: Final = kinds_where("section", "tag")
 _NO_CONTENT: Final = kinds_where("blank", "marker")
 # A speaker's name: the number of words and of characters, and how many paragraphs on both sides
@@ -97,7 +100,7 @@ class Openers:
         self._around = _around(self._tags)
         # For the blocks of each container: their starts, and the bold titles above them.
         self._titles: dict[int, list[tuple[int, _Said | None]]] = {}
-        self._bold = "**" in self._text or "__" in self._text
+        self._titled = any(mark in self._text for mark in ("**", "__", "<dt"))
         self._known: dict[tuple[int, int, str], tuple[_Said, ...]] = {}
 
     def at(self, pos: int) -> tuple[str, ...]:
@@ -110,7 +113,7 @@ class Openers:
         slot = bisect_left(self._starts, pos) - 1
         while slot >= 0:
             block = blocks[slot]
-            found += self._title(blocks, pos) if self._bold else ()
+            found += self._title(blocks, pos) if self._titled else ()
             if block.end <= pos:
                 break
             name = CONSTRUCTS[block.kind].opener
@@ -216,12 +219,9 @@ class Openers:
 
     def _list(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
         """Yield the last sentence of the paragraph right before a list, if it ends with a colon."""
-        before = slot - 1
-        while before >= 0 and CONSTRUCTS[blocks[before].kind].blank:
-            before -= 1
-        block = blocks[max(before, 0)]
-        row = CONSTRUCTS[block.kind]
-        if before < 0 or row.shape != "prose" or row.section:
+        before = reversed(blocks[max(slot - _NEIGHBOURS, 0) : slot])
+        block = next((each for each in before if not CONSTRUCTS[each.kind].blank), None)
+        if block is None or CONSTRUCTS[block.kind].shape != "prose" or block.kind in _SECTIONS:
             return
         if _LEAD_IN.search(self._text[max(block.start, block.end - _MOST) : block.end].rstrip()):
             start = self._sentences(block)[-1]
@@ -237,12 +237,9 @@ class Openers:
 
     def _definition(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
         """Yield the terms before a definition."""
-        terms: list[Block] = []
-        for block in reversed(blocks[max(slot - _NEIGHBOURS, 0) : slot]):
-            if block.kind == "term":
-                terms.append(block)
-            elif terms:
-                break
+        before = blocks[max(slot - _NEIGHBOURS, 0) : slot][::-1]
+        after = dropwhile(lambda block: block.kind != "term", before)
+        terms = list(takewhile(lambda block: block.kind == "term", after))
         if terms:
             lines = (self._line(term.start, term.end, marks=True) for term in reversed(terms))
             yield _Said(terms[-1].start, terms[0].end, ", ".join(lines))
@@ -275,14 +272,15 @@ class Openers:
 
     def _neighbours(self, blocks: Sequence[Block], slot: int) -> Iterator[tuple[int, int]]:
         """Yield the spans of the nearest paragraphs of the same section."""
-        after = range(slot + 1, min(slot + 1 + _NEIGHBOURS, len(blocks)))
-        for numbers in (range(slot - 1, max(slot - 1 - _NEIGHBOURS, -1), -1), after):
-            for number in numbers:
-                row = CONSTRUCTS[blocks[number].kind]
-                if row.section:
-                    break
-                if row.plain:
-                    yield blocks[number].start, blocks[number].end
+        sides = (
+            blocks[max(slot - _NEIGHBOURS, 0) : slot][::-1],
+            blocks[slot + 1 : slot + 1 + _NEIGHBOURS],
+        )
+        for block in chain(
+            *(takewhile(lambda each: each.kind not in _SECTIONS, side) for side in sides)
+        ):
+            if CONSTRUCTS[block.kind].plain:
+                yield block.start, block.end
 
     def _turn(self, start: int, end: int, *, turns: bool = False) -> _Said | None:
         """Return the label at the beginning of a line of a paragraph that ends at ``end``.
@@ -341,7 +339,7 @@ def _titles(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, _Said | N
 
     It names the text up to the next title, heading or rule, or to the end of the tags around it.
     """
-    title: _Said | None = None
+    title = term = None
     around: list[_Said | None] = []
     yield -1, None
     for block in blocks:
@@ -361,14 +359,16 @@ def _titles(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, _Said | N
             around.append(title)
         elif row.tag and around:
             title = around.pop()
-        yield block.start, title
+        yield block.start, term or title
+        for match in _TERMS.finditer(text, block.start, block.end) if row.named == "html" else ():
+            name = " ".join(_TAG.sub("", match[1] or "").split())[:_MOST]
+            term = _Said(match.start(), match.end(), name) if name else None
+            yield match.start(), term or title
 
 
 def _calls(analysis: Analysis) -> Iterator[tuple[tuple[int, int], tuple[_Said]]]:
     """Yield the text after each tool call up to the end of its result, and the call."""
-    spans = [
-        (region.start, region.end) for region in analysis.regions if region.kind == "tool-call"
-    ]
+    spans = [(each.start, each.end) for each in analysis.regions if each.kind == "tool-call"]
     for calls, results in find_exchanges(analysis.text, spans) if spans else ():
         for number, (before, result) in enumerate(pairwise((calls[-1], *results))):
             start, end = calls[min(number, len(calls) - 1)]

@@ -110,7 +110,8 @@ class Structure:
     def points(self) -> Sequence[Point]:
         """The sorted points where a cut may be made, of a complete analysis or of all leaves."""
         own, points = self._walk.points, list(self._walk.points)
-        lead_in = self._config.score_table["lead-in"]
+        # Between a bold line and its text, for example, a cut is worse.
+        lead_in = self._config.score_table["lead-in"] / 2
         for number in self._walk.first_children:
             points[number] = points[number]._replace(score=lead_in, kind="lead-in")
         if not self.complete or not points:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from chunkast.analysis.lead_ins import FULL_STOPS, Neighbours, lead_in
+from chunkast.analysis.lead_ins import FULL_STOPS, LABEL, Neighbours, after_items, lead_in
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Block, ProtectedRegion
 from chunkast.scores import item_kind
@@ -79,6 +79,8 @@ class BlockWalk:
         self._introducible = False
         # True if a list inside an item begins at the next leaf, but the item does not.
         self._begins_child = False
+        # The starts of the blocks that stay with an item before them.
+        self._kept: set[int] = set()
         self._open_tags = 0
         # The number of the leaf that begins the labels directly before the next leaf, and the same
         # with the lines that open a container or tag.
@@ -111,10 +113,14 @@ class BlockWalk:
         ``cap`` is the highest score that a point inside the container may have, unless a section
         begins there. ``lists`` is the number of open lists.
         """
+        has_list = False
         for number, block in enumerate(blocks):
             row = CONSTRUCTS[block.kind]
             if row.blank:
                 continue
+            if row.nests and not has_list:
+                has_list = True
+                self._kept.update(after_items(self._text, blocks))
             if row.marker:
                 # A line with only a container's own markers belongs to the block that it
                 # opens or closes.
@@ -251,14 +257,16 @@ class BlockWalk:
             or previous.kind == "math"
         ):
             return True
-        if not (self._introducible or (self._direct and before.plain)):
-            return False
-        return not self._text[previous.end - _TAIL : previous.end].rstrip().endswith(FULL_STOPS)
+        tail = self._text[previous.end - _TAIL : previous.end]
+        if self._introducible or (self._direct and before.plain):
+            return not tail.rstrip().endswith(FULL_STOPS)
+        return before.named == "html" or (before.plain and not {":", "："}.isdisjoint(tail))
 
     def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> float:
         """Return the weight of the previous leaf as a lead-in to the next one, or 0."""
         before = CONSTRUCTS[previous.kind]
-        if not self._may_lead_in(previous, before, first):
+        kept = block.start in self._kept
+        if not (kept or self._may_lead_in(previous, before, first)):
             return 0
         pair = (
             self._text,
@@ -273,8 +281,12 @@ class BlockWalk:
             self._ended_container,
             self._introducible,
             self._begins_child,
+            kept,
         )
-        found = lead_in(_new(Neighbours, pair))
+        found, number = lead_in(_new(Neighbours, pair)), len(self.points)
+        # At most two labels stay with the line below.
+        if found is LABEL and self.first_children[-2:] == [number - 2, number - 1]:
+            return 0
         if found and not found.weight:
             self.first_children.append(len(self.points))
         return found.weight if found else 0

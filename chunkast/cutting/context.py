@@ -230,7 +230,7 @@ class Context:
         titles: tuple[str, ...] = ()
         if self._mode == "headings":
             titles = tuple(filter(None, path[:-1] if begins else path))
-            if path and _words(root) == _words(path[0]):
+            if root and path and _words(root) == _words(path[0]):
                 root = path[0]
             elif root and root not in path:
                 titles = (root, *titles)

@@ -21,6 +21,9 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("Divider",)
 
+# Blocks that may be between the last sentence of a lead-in and a unit, and the most of them.
+_BETWEEN = frozenset({"math", "bold-heading"})
+_NEAR = 8
 # The characters at the end of a unit that show whether a sentence ends there.
 _TAIL = 80
 
@@ -61,12 +64,8 @@ class Divider:
         A formula after it belongs to the sentence, and a bold line to what it introduces.
         """
         leaves, last = self._structure.leaves, bisect_left(self._structure.leaf_starts, end) - 1
-        before = (leaves[number] for number in range(last, -1, -1))
-        leads = (
-            leaf
-            for leaf in before
-            if leaf.kind not in {"math", "bold-heading"} or leaf.start <= group
-        )
+        before = reversed(leaves[max(last - _NEAR, 0) : last + 1])
+        leads = (leaf for leaf in before if leaf.kind not in _BETWEEN or leaf.start <= group)
         lead = next(leads, None)
         if lead is None or ends_sentence(
             self._costs.text[max(lead.start, lead.end - _TAIL) : lead.end]

@@ -33,6 +33,8 @@ _STEP_SHARE: Final = 32
 _SAMPLE: Final = 64
 # The score of a sentence in a table's cell, as a share of a sentence's score.
 _CELL_SHARE: Final = 0.2
+# A line with the term of a definition in HTML, or with the definition, which belongs to the term.
+_DEFINES = re.compile(r"[ \t]*<d([dt])\b", re.IGNORECASE)
 # The kinds whose first and last line belong to the lines between them.
 _DELIMITED: Final = frozenset({"fence", "math", "front-matter"})
 # Code is divided at its syntax to this depth, then at lines. Without a grammar, a level of
@@ -114,8 +116,11 @@ class Body:
             pos = starts[row]
             if pos == self.opened:
                 continue
+            defines = _DEFINES.match(text, pos)
             if 0 < number == first or (closing and number == len(rows) - 1):
                 yield self.point(pos, "lead-in")
+            elif defines:
+                yield self.point(pos, "row" if defines[1] in "tT" else "lead-in")
             else:
                 yield self.point(pos, "blank-line" if row and blank[row - 1] else "line")
 

@@ -6,7 +6,7 @@ A turn begins with a time, a speaker, or both; an entry with a number or key in 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -33,10 +33,6 @@ _LEAST: Final = 3
 
 def line_marks(text: str) -> list[re.Pattern[str]]:
     """Return the patterns of turns and of entries that match at least three lines of a paragraph."""
-    starts = line_starts(text)[:-1]
-    return [mark for mark in (TURN, _ENTRY) if _is_frequent(mark, text, starts)]
-
-
-def _is_frequent(mark: re.Pattern[str], text: str, starts: Sequence[int]) -> bool:
-    matches = (start for start in starts if mark.match(text, start))
-    return sum(1 for _ in islice(matches, _LEAST)) == _LEAST
+    starts, marks = line_starts(text)[:-1], (TURN, _ENTRY)
+    matches = (islice(filter(partial(mark.match, text), starts), _LEAST) for mark in marks)
+    return [mark for mark, found in zip(marks, matches, strict=True) if len([*found]) == _LEAST]
