@@ -27,7 +27,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # title. YAML later in a file, from "---" after a blank line to "---" before any other, begins a
     # page if all its keys are single words that begin with a lower-case letter.
     "front_matter": True,
-    # A line of text above a line of dashes and pipes is the header of a table.
+    # A line of text above a line of dashes and pipes is the header of a table. Three or more lines
+    # between pipes, all with as many cells, are a table too.
     "tables": True,
     # A line that begins with "[^1]:" defines a footnote, never a link.
     "footnotes": True,

@@ -35,6 +35,11 @@ _PLAIN = re.compile(r"[\w,.?!:; -]{1,1900}")
 _SHORT_END = re.compile(r"(?<![^\W\d_]{4})[.?!]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _PIPE = re.compile(r"(?<!\\)\|")
+# A row of one cell, in bold or wide.
+_MAY_GROUP = re.compile(
+    r"\s*[ \t>|]*(?:\*\*|__)[^|]*[ \t|]*\s*|(?i:(?:(?!<t[dh]).)*<t[dh][^>]*colspan(?:(?!<t[dh]).)*)",
+    re.DOTALL,
+)
 _ROW = re.compile(r"<tr>(?:\s*<td>[^<]*</td>)+\s*</tr>")
 _CELL = re.compile(r"<td>([^<]*)</td>")
 # The first word of a text, with the marks before it; and of a fence, after its opening line.
@@ -125,14 +130,23 @@ def _prose(analysis: Analysis) -> Iterator[tuple[Block, Prose]]:
 
 
 def _rows(text: str, leaf: Block) -> Iterator[tuple[int, int]]:
-    """The rows of a table; of HTML only those that are written without any surprise."""
+    """The rows of a table; of HTML only those that are written without any surprise.
+
+    Rows right below one that may name them are left out: they are only whole if both fit together.
+    """
+    rows: list[tuple[int, int]] = []
     if leaf.kind == "table":
         for first, last in pairwise(line_starts(text[leaf.start : leaf.end])):
-            yield leaf.start + first, leaf.start + last
+            rows.append((leaf.start + first, leaf.start + last))
     elif leaf.kind == "html-table":
         whole = text[leaf.start : leaf.end]
         if whole.count("<table") == 1 and not any(odd in whole for odd in ("<!--", "rowspan")):
-            yield from (row.span() for row in _ROW.finditer(text, leaf.start, leaf.end))
+            rows += (row.span() for row in _ROW.finditer(text, leaf.start, leaf.end))
+    for row in rows:
+        mark = "<tr" if leaf.kind == "html-table" else "\n"
+        above = text[max(text.rfind(mark, leaf.start, row[0] - 1), leaf.start) : row[0]]
+        if not _MAY_GROUP.fullmatch(above):
+            yield row
 
 
 def _pipe_cells(text: str, row: tuple[int, int]) -> Iterator[tuple[int, int]]:

@@ -6,12 +6,12 @@ Nothing here depends on the budget. Spans are nested; the cutter keeps the outer
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from chunkast.markdown.dialects import item_marks
-from chunkast.markdown.dialects.text_tables import text_table_rows
+from chunkast.markdown.dialects.text_tables import text_rows
 from chunkast.markdown.html_tables import html_tables
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS
@@ -27,11 +27,7 @@ from chunkast.text.turns import line_marks
 __all__ = ("InlineText", "Inside", "Insides")
 
 # Shape of a leaf -> the reader of its tables.
-_TABLES: Final[Mapping[str, Callable[[str, int, int], Tables]]] = {
-    "table": pipe_table,
-    "html-table": html_tables,
-    "text-table": text_table_rows,
-}
+_TABLES: Final = {"table": pipe_table, "html-table": html_tables, "text-table": text_rows}
 
 
 @dataclass(frozen=True, slots=True)

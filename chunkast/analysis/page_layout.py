@@ -31,7 +31,8 @@ __all__ = ("with_pages",)
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 _MARKUP: Final = WHITE_SPACE + "*_"
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
-_ROWS = re.compile(r"(?:[ \t]*\|[^\r\n]*(?:\r\n?|\n|\Z))+")
+# Rows of cells, without a delimiter row.
+_ROWS = re.compile(r"(?:[ \t]*\|(?! *:?-+:? *\|)[^\r\n]*(?:\r\n?|\n|\Z))+")
 # A running head or foot has at most this many characters, and is repeated on at least three pages
 # and on one page in six.
 _LONGEST: Final = 120
@@ -289,11 +290,11 @@ def _takes_marks(block: Block) -> bool:
 
 def _continues(text: str, one: Block, two: Block) -> bool:
     """Return whether ``two``, on the next page, continues the sentence or table in ``one``."""
-    if one.content or not CONSTRUCTS[two.kind].plain or two.content:
+    if one.content or two.content:
         return False
     if CONSTRUCTS[one.kind].shape == "table":
         return _ROWS.fullmatch(text, two.start, two.end) is not None
-    if not CONSTRUCTS[one.kind].plain:
+    if not (CONSTRUCTS[one.kind].plain and CONSTRUCTS[two.kind].plain):
         return False
     end = text[content_end(text, one.start, one.end) - 1]
     first = text[_next_text(text, two.start) : two.end].lstrip(_OPENERS)[:1]

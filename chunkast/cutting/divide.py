@@ -154,11 +154,9 @@ class Divider:
 
         Only parts over budget are divided further.
         """
-        costs, above = self._costs, body.above
-        reserve = above.reserve if start < above.word_end else 0
-        if costs.is_within(above.start(start), end, reserve):
+        if body.is_within(start, end):
             return
-        content = content_end(costs.text, start, end)
+        content = content_end(self._costs.text, start, end)
         if not self._config.trim and start < content < end:
             yield from self._without_space(body, start, content, end, levels)
             return

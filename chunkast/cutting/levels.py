@@ -31,10 +31,13 @@ _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 _STEP_SHARE: Final = 32
 # The number of characters counted to estimate the characters per token.
 _SAMPLE: Final = 64
-# The score of a sentence in a table's cell, as a share of a sentence's score.
+# The score of a sentence in a table's cell, and of a row that an earlier cell extends into, as a share
+# of the score of other sentences and rows.
 _CELL_SHARE: Final = 0.2
 # A line with the term of a definition in HTML, or with the definition, which belongs to the term.
 _DEFINES = re.compile(r"[ \t]*<d([dt])\b", re.IGNORECASE)
+# The number of tokens that the tags that close a table may have.
+_CLOSING: Final = 8
 # The kinds whose first and last line belong to the lines between them.
 _DELIMITED: Final = frozenset({"fence", "math", "front-matter"})
 # Code is divided at its syntax to this depth, then at lines. Without a grammar, a level of
@@ -70,6 +73,20 @@ class Body:
         """The text that the parser read."""
         return self.structure.parsed
 
+    def is_within(self, start: int, end: int) -> bool:
+        """Return whether a part fits together with what stays with its beginning.
+
+        This is the headings above the block, or the group rows above a row of a table, unless these
+        take up most of the budget.
+        """
+        tables, costs = self.inside.tables, self.costs
+        is_named = tables.leading.get(start) == "orphan-heading"
+        group = tables.groups[start][0][0] if is_named else start
+        if group < start and 4 * costs.tokens(group, start) <= 3 * costs.budget:
+            return costs.fits(group, end, costs.budget - _CLOSING)
+        reserve = self.above.reserve if start < self.above.word_end else 0
+        return costs.is_within(self.above.start(start), end, reserve)
+
     def is_free(self, pos: int) -> bool:
         """Return whether a cut is allowed at ``pos``."""
         return pos >= self.above.word_end and self.blocked.end(pos) == pos
@@ -80,10 +97,9 @@ class Body:
 
     def level(self, positions: Sequence[int], kind: str, share: float = 1.0) -> Level:
         """Return a level that cuts at the sorted ``positions``."""
-        leading = self.inside.tables.leading
+        kinds = self.inside.tables.leading
         return lambda start, end: (
-            self.point(pos, "lead-in" if pos in leading else kind, share)
-            for pos in _between(positions, start, end)
+            self.point(pos, kinds.get(pos, kind), share) for pos in _between(positions, start, end)
         )
 
     def items(self, start: int, end: int) -> Iterator[Point]:
@@ -123,6 +139,22 @@ class Body:
                 yield self.point(pos, "row" if defines[1] in "tT" else "lead-in")
             else:
                 yield self.point(pos, "blank-line" if row and blank[row - 1] else "line")
+
+    def unspanned(self, start: int, end: int) -> Iterator[Point]:
+        """Yield a point before each row of an HTML table that no earlier cell extends into.
+
+        If the rows up to the next such row leave no room for the header, yield those as well.
+        """
+        tables, costs = self.inside.tables, self.costs
+        if len(tables.unspanned) in (0, len(tables.rows)):
+            return
+        rows = [start, *_between(tables.unspanned, start, end)]
+        frames = {pos: costs.count(each[0]) for pos, each, _ in tables.around(costs.text, rows)}
+        for first, last in pairwise([*rows, end]):
+            yield self.point(first, "row")
+            header = frames[first] if frames[first] <= costs.budget // 2 else 0
+            if not costs.fits(first, last, costs.budget - header):
+                yield from self.level(tables.rows, "row", _CELL_SHARE)(first, last)
 
     def cells(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each cell of a row."""
@@ -202,9 +234,8 @@ def _table_levels(body: Body) -> list[Level]:
     tables = body.inside.tables
     return [
         body.level(tables.edges, "row"),
-        body.level(tables.unspanned, "row"),
+        body.unspanned,
         body.level(tables.rows, "row"),
-        body.level(tables.lines, "line"),
         body.level(tables.tails, "lead-in"),
         body.cells,
         body.level(body.sentences, "sentence", _CELL_SHARE),

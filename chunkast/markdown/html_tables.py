@@ -9,22 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import groupby, pairwise, takewhile
+from itertools import pairwise, takewhile
 from operator import attrgetter, eq
 from typing import Final, NamedTuple
 
-from chunkast.markdown.blocks import (
-    Arranged,
-    Signs,
-    leaf_parts,
-    new_block,
-    relabelled,
-    with_children,
-)
-from chunkast.markdown.tables import LONGEST_HEADER, Around, Cell, Tables
+from chunkast.markdown.blocks import Arranged, Signs, leaf_parts, new_block, rearranged
+from chunkast.markdown.tables import Around, Cell, Tables, begins_with_header, words_of
 from chunkast.model import Block
 from chunkast.text.html import VOID_ELEMENTS, Tag, tags_in
 from chunkast.text.source_map import line_starts
@@ -33,7 +25,6 @@ from chunkast.text.white_space import is_blank
 __all__ = ("arrange_tables", "html_tables")
 
 _KIND: Final = "html-table"
-_NAMES: Final = ("table", "TABLE")
 # In a block of HTML a tag's name may be in any case.
 _OPENING = re.compile("<(?i:table)")
 # The kinds of blocks that the parser makes of a table without Markdown inside.
@@ -41,10 +32,6 @@ _LEAVES: Final = frozenset({"html", "paragraph", "blank", "code"})
 _SPAN = re.compile(r"(?<![\w-])(col|row)span\s*=\s*[\"']?\s*(\d{1,4})", re.IGNORECASE)
 # A short text that fills a cell.
 _LABEL = re.compile(r"\s*([^<>\r\n]{1,48})\s*</t[dh]\s*>", re.IGNORECASE)
-_MARKUP = re.compile(r"<[^<>]*>|&nbsp;|\*\*")
-_NAME = re.compile(r"(?<=<)[a-z]+|(?<=</)[a-z]+|\*\*")
-_DIGIT = re.compile(r"\d")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
@@ -61,40 +48,32 @@ _IMPLIED: Final = {
 _DEEPEST: Final = 24
 # Cells beyond these columns have no padding.
 _MOST_COLUMNS: Final = 64
+# The number of characters in a header that is repeated above a row with padding of its own.
+_LONGEST_HEADER: Final = 4_096
 # More rows than a table has.
 _ALL_ROWS: Final = 9_999
 
 
 def arrange_tables(text: str, tree: Block, signs: Signs) -> Arranged:
     """Turn the lines of each table into an "html-table" leaf."""
-    if not signs.may_open(*_NAMES):
-        return tree, []
-    return _arranged(text, tree, [opening.start() for opening in _OPENING.finditer(text)]), []
+
+    def with_tables(blocks: list[Block]) -> list[Block]:
+        spans = _tables(text, blocks)
+        return _replaced(text, blocks, _whole_lines(text, blocks, spans)) if spans else blocks
+
+    return (rearranged(tree, with_tables) if signs.may_open("table", "TABLE") else tree), []
 
 
-def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
-    """Return ``block`` with table leaves; ``places`` are the sorted positions of ``<table``."""
-    if not _has_any(places, block):
-        return block
-    children = [
-        _arranged(text, child, places) if child.children else child for child in block.children
-    ]
-    spans = _tables(text, children, places)
-    if spans:
-        parts = _replaced(text, children, _whole_lines(text, children, spans))
-        return relabelled(block.kind, block, tuple(parts))
-    return with_children(block, children)
-
-
-def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list[tuple[int, int]]:
+def _tables(text: str, children: Sequence[Block]) -> list[tuple[int, int]]:
     """Return the spans of the outermost tables, from opening to closing tag, sorted."""
     opened: list[int] = []
     spans: list[tuple[int, int]] = []
     for block in children:
-        if not opened and (block.kind not in _LEAVES or not _has_any(places, block)):
-            continue
         if block.kind not in _LEAVES:
             opened.clear()
+        if block.kind not in _LEAVES or not (
+            opened or _OPENING.search(text, block.start, block.end)
+        ):
             continue
         first = block.start if block.kind == "html" else _first_opening(text, block)
         if first < 0 and not opened:
@@ -112,17 +91,10 @@ def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list
     return spans
 
 
-def _has_any(places: Sequence[int], block: Block) -> bool:
-    return bisect_left(places, block.start) < bisect_left(places, block.end)
-
-
 def _first_opening(text: str, block: Block) -> int:
     """Return the position of the first ``<table`` in a paragraph, before any code, or -1."""
-    if block.kind != "paragraph":
-        return -1
-    places = [text.find(f"<{name}", block.start, block.end) for name in _NAMES]
-    first = min((place for place in places if place >= 0), default=-1)
-    return first if text.find("`", block.start, max(first, block.start)) < 0 else -1
+    first = _OPENING.search(text, block.start, block.end) if block.kind == "paragraph" else None
+    return first.start() if first and text.find("`", block.start, first.start()) < 0 else -1
 
 
 def _whole_lines(
@@ -157,13 +129,12 @@ def _replaced(
 
 
 class _Cell(NamedTuple):
-    """A cell: the numbers of its row and its first column, and where it begins.
+    """A cell: the number of its first column, and where it begins.
 
     is_header: true if it is a ``<th>`` or in a ``<thead>``.
-    may_group: true if it may name the rows below it: a ``<th>`` of several columns in the body.
+    may_group: true if it may name the rows below it: a cell of several columns in the body.
     """
 
-    row: int
     column: int
     start: int
     is_header: bool
@@ -192,7 +163,7 @@ class _Reader:
         self.inside = inside
         # The index of the table's first row among the leaf's rows.
         self.first = len(self.tables.rows)
-        self.cells: list[_Cell] = []
+        self.cells: list[list[_Cell]] = []  # by row
         # By column: the number of rows below the current one that a cell extends into, and the
         # cell's text if it is short.
         self.reaching: dict[int, tuple[int, str]] = {}
@@ -214,22 +185,24 @@ class _Reader:
         cells = self.above.items()
         self.reaching = {at: (rows - 1, label) for at, (rows, label) in cells if rows > 1}
         self.tables.rows.append(start)
+        self.cells.append([])
         if self.above:
             self.spanned[start] = _row_above(self.above)
         else:
             self.tables.unspanned.append(start)
 
     def begin_cell(self, tag: Tag, in_head: bool) -> None:
-        row = len(self.tables.rows) - self.first
-        if self.cells and self.cells[-1].row == row:
+        if self.cells[-1]:
             self.cell_starts.append(tag.start)
         while self.column in self.above:
             self.column += 1
         spans = _SPAN.finditer(self.text, tag.start, tag.end)
         sizes = {span[1].lower(): int(span[2]) for span in spans}
         is_header = in_head or tag.name == "th"
-        may_group = is_header and not in_head and sizes.get("col", 1) > 1
-        self.cells.append(_Cell(row, self.column, tag.start, is_header, may_group))
+        is_plain = sizes.get("row", 1) == 1 and not (self.above or in_head)
+        self.cells[-1].append(
+            _Cell(self.column, tag.start, is_header, is_plain and sizes.get("col", 1) > 1)
+        )
         end = min(self.column + (sizes.get("col") or 1), _MOST_COLUMNS + 1)
         # No rows are all rows of the table's part.
         if rows := (sizes.get("row", 1) or _ALL_ROWS) - 1:
@@ -240,32 +213,44 @@ class _Reader:
 
     def finish(self, tag: Tag) -> None:
         """End the table at its closing tag."""
-        self.tables.tails.append(tag.start)
         rows = self.tables.rows[self.first :]
-        filled = [list(row) for _, row in groupby(self.cells, attrgetter("row"))]
-        headers = [*takewhile(lambda row: all(cell.is_header for cell in row), filled)]
-        groups = sum(map(_may_group, filled))
-        # The only such row may also be the title of a table without another header.
-        while headers and _may_group(headers[-1]) and len(headers) + groups > 2:
-            headers.pop()
-        count = len(headers) or _begins_with_header(self.text, filled, tag.start)
-        header = filled[count - 1][0].row if count else 0
+        spans = [*pairwise([*rows, tag.start])]
+        may_group = [*map(self.may_group, self.cells, spans)]
+        header = self.header(may_group, tag.start)
         # A cell that extends out of the header would move the cells of other rows.
         if header == len(rows) or rows[header] in self.spanned:
             header = 0
-        self.tables.leading.update(rows[: header + 1])
+        self.tables.leading |= dict.fromkeys(rows[: header + 1], "lead-in")
         self.headers.append((self.inside, rows[header] if rows else self.inside))
+        self.tables.add_groups(spans[header:], may_group[header:])
+        self.tables.tails.append(tag.start)
         self.ended = tag.end
+
+    def may_group(self, row: Sequence[_Cell], span: tuple[int, int]) -> bool:
+        """Return whether a row may name the rows below it."""
+        if len(row) != 1 or not row[0].may_group:
+            return False
+        words, _, is_bold = words_of(self.text[slice(*span)].lower())
+        return is_bold or (row[0].is_header and words != "")
+
+    def header(self, may_group: Sequence[bool], end: int) -> int:
+        """Return the number of rows in the header of the table, which ends at ``end``."""
+        rows = self.cells
+        count = len([*takewhile(lambda row: row and all(c.is_header for c in row), rows)])
+        while count and may_group[count - 1]:
+            count -= 1
+        plain = [row for row, group in zip(rows, may_group, strict=True) if row and not group]
+        if count or plain[:1] != rows[:1] or any(cell.is_header for row in plain for cell in row):
+            return count
+        starts = [*(cell.start for row in rows for cell in row), end]
+        html = {start: self.text[start:last].lower() for start, last in pairwise(starts)}
+        cells = [[(cell.column, html[cell.start]) for cell in row] for row in plain]
+        return int(begins_with_header(cells))
 
     def edge(self, pos: int) -> None:
         """Record the text from the last table to ``pos``, the next table or the leaf's end."""
         if not is_blank(self.text[self.ended : pos]):
             self.tables.edges += (self.ended, pos)
-
-
-def _may_group(row: Sequence[_Cell]) -> bool:
-    """Return whether a row may name the rows below it."""
-    return len(row) == 1 and row[0].may_group
 
 
 def _row_above(reaching: Mapping[int, tuple[int, str]]) -> str | None:
@@ -275,46 +260,6 @@ def _row_above(reaching: Mapping[int, tuple[int, str]]) -> str | None:
     cells = (reaching.get(column, (0, "")) for column in range(last + 1))
     row = (f"<td rowspan={rows + 1}>{label}</td>" for rows, label in cells)
     return f"<tr>{''.join(row)}</tr>"
-
-
-def _begins_with_header(text: str, rows: Sequence[Sequence[_Cell]], end: int) -> bool:
-    """Return whether the first row of a table without header cells reads as its header.
-
-    ``rows`` are those with cells, and ``end`` is the end of the last.
-    """
-    cells = [cell for row in rows for cell in row]
-    if len(rows) < 3 or any(cell.is_header for cell in cells):
-        return False
-    starts, first = [*(cell.start for cell in cells), end], len(rows[0])
-    contents = (_content(text[start:end].lower()) for start, end in pairwise(starts))
-    may_head, digits, is_bold = zip(*contents, strict=True)
-    later = zip(cells[first:], digits[first:], strict=True)
-    counts = Counter(cell.column for cell, found in later if found)
-    columns = [cell.column for cell in rows[0]]
-    # The cell above a column of numbers has none, or only a year.
-    above = (bisect_right(columns, at) for at, count in counts.items() if count == len(rows) - 1)
-    has_numbers = any(not digits[at - 1] or _YEAR.fullmatch(digits[at - 1]) for at in above if at)
-    bold = [number for number, found in enumerate(is_bold) if found]
-    return (has_numbers or bold == list(range(first))) and all(may_head[:first])
-
-
-def _content(html: str) -> tuple[bool, str, bool]:
-    """Return whether a cell may be one of a header, its words if they have digits, and if it is bold.
-
-    A cell of a header has text, and is neither a link nor an image.
-    """
-    text = _MARKUP.sub(lambda markup: " " * len(markup[0]), html)
-    words = text.strip()
-    before, after = html[: len(text) - len(text.lstrip())], html[len(text.rstrip()) :]
-    # The names of the elements around all words.
-    around = set(_NAME.findall(before)) & set(_NAME.findall(after))
-    is_link = "a" in around or words[:1] + words[-1:] == "[)"
-    may_head = bool(words) and not is_link and "<img" not in html and "![" not in words
-    return (
-        may_head,
-        words * bool(_DIGIT.search(words)),
-        not around.isdisjoint(("b", "strong", "**")),
-    )
 
 
 def html_tables(text: str, start: int, end: int) -> Tables:
@@ -331,10 +276,8 @@ def html_tables(text: str, start: int, end: int) -> Tables:
         elif depth == 1 and tag.closing and tag.name == "table":
             reader.finish(tag)
     reader.edge(end)
-    for tag in tags:
-        edges = tag.start, tag.end
-        tables.outer.append(edges[tag.closing])
-        tables.inner.append(edges[not tag.closing])
+    tables.outer = [tag.end if tag.closing else tag.start for tag in tags]
+    tables.inner = [tag.start if tag.closing else tag.end for tag in tags]
     tables.cells = partial(_cells, sorted([*tables.rows, *reader.cell_starts]))
     tables.around = partial(_around, reader, tags)
     return tables
@@ -400,9 +343,9 @@ def _around(
 ) -> Iterator[Around]:
     """Yield each of the ``cuts`` in a leaf with the tags to add there.
 
-    The tags are two alternative prefixes for the part after the cut, with and without the table's
-    caption and header, and the suffix that closes the part before the cut. A part that begins
-    inside a row has no header.
+    The tags are alternative prefixes for the part after the cut, with and without the table's
+    caption and header and the group rows that name the row, and the suffix that closes the part
+    before the cut. A part that begins inside a row has no header.
     """
     walk = _walk(tags)
     tag, stack = next(walk, (None, []))
@@ -418,29 +361,36 @@ def _around(
                 header, opened = "", ()
             tag, _ = next(walk, (None, stack))
         if pos in header_ends:
-            header, opened = text[header_ends[pos] : pos], tuple(stack)
+            header, opened = re.sub(r"(\s)\s+", r"\1", text[header_ends[pos] : pos]), tuple(stack)
         if pos in wanted:
             above = reader.spanned.get(pos, "")
-            shown = header if pos in rows and above is not None else ""
-            yield pos, *around(shown, opened, tuple(stack), above or "")
+            begins_row = pos in rows and above is not None
+            groups = reader.tables.group_rows(text, pos) if begins_row else ("",)
+            shown = header if begins_row else ""
+            yield (
+                pos,
+                *around(shown, opened, tuple(stack), tuple(g + (above or "") for g in groups)),
+            )
 
 
 def _tags(
-    header: str, opened: Sequence[str], now: Sequence[str], above: str
-) -> tuple[tuple[str, str], str]:
+    header: str, opened: Sequence[str], now: Sequence[str], rows: Sequence[str]
+) -> tuple[tuple[str, ...], str]:
     """Return the tags that open the elements in ``now``, and the tags that close them.
 
-    The opening tags are returned twice: with and without ``header`` and the row ``above``.
+    The opening tags are returned with ``header`` and each of the alternative ``rows``, and then
+    without.
     """
     bare = "".join(f"<{name}>" for name in now)
     closing = "".join(f"</{name}>" for name in reversed(now))
     if not opened and "tr" in now:
         bare = ""  # The rest of a header row would be above other columns.
-    if not now or (above and len(header) > LONGEST_HEADER):
-        return (bare, bare), closing
-    if is_blank(header):
-        return (bare + above, bare), closing
-    same = sum(1 for _ in takewhile(bool, map(eq, opened, now)))
-    ended = "".join(f"</{name}>" for name in reversed(opened[same:]))
-    begun = "".join(f"<{name}>" for name in now[same:])
-    return (f"<table>{header}{ended}{begun}{above}", bare), closing
+    if not now or (rows[0] and len(header) > _LONGEST_HEADER):
+        return (bare,), closing
+    above = bare
+    if not is_blank(header):
+        same = sum(1 for _ in takewhile(bool, map(eq, opened, now)))
+        ended = "".join(f"</{name}>" for name in reversed(opened[same:]))
+        begun = "".join(f"<{name}>" for name in now[same:])
+        above = f"<table>{header}{ended}{begun}"
+    return (*(above + row for row in rows), bare), closing

@@ -7,21 +7,32 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
+from typing import Final, TypeAlias
 
-from chunkast.markdown.tables import LONGEST_HEADER, Around, Cell, Tables
+from chunkast.markdown.blocks import Arranged, Signs, new_block, rearranged
+from chunkast.markdown.lines import marks_end
+from chunkast.markdown.tables import Around, Cell, Tables, begins_with_header, words_of
+from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import content_end
 from chunkast.text.white_space import is_blank
 
-__all__ = ("count_cells", "count_delimiters", "pipe_table")
+__all__ = ("arrange_pipes", "count_cells", "count_delimiters", "pipe_table")
 
 # Any pipe separates cells, even inside code, unless a backslash precedes it (GFM).
 _PIPE = re.compile(r"(?<!\\)\|")
-# Before a row's first cell: indentation, and the marks of quotes around the table.
-_MARGIN = re.compile(r"[ \t>]*")
+# Before a cell's text: indentation, the marks of quotes around the table, and a pipe.
 _OPENING = re.compile(r"[ \t>]*\|[ \t]*|[ \t]+")
 # A line with marks of a delimiter row only: not a rule or an item.
 _DELIMITER_ROW = re.compile(r"(?:[|:][|:\- \t]|-[|:\-])[|:\- \t]*")
+_BETWEEN_PIPES = re.compile(r"\|.*(?<!\\)\|")
+# White space inside the lines of a header, but not right after the mark of a quote.
+_PADDING = re.compile(r"(?<=[^\s>])[ \t]{2,}")
+# The number of characters in a header and in a row's first cell that are repeated.
+_LONGEST_HEADER: Final = 4_096
+_LONGEST_LABEL: Final = 48
+_Span: TypeAlias = tuple[int, int]
+_Cells: TypeAlias = Callable[[int, int], Sequence[Cell]]
 _DELIMITER = re.compile(r"[ \t]*:?-+:?[ \t]*")
 
 
@@ -39,54 +50,108 @@ def count_cells(row: str) -> int:
     return pipes + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|"))
 
 
+def arrange_pipes(text: str, tree: Block, _signs: Signs) -> Arranged:
+    """Turn lines of cells into tables, and add a line right above a table to its header."""
+    return (rearranged(tree, partial(_with_rows, text)) if "|" in text else tree), []
+
+
+def _with_rows(text: str, blocks: list[Block]) -> list[Block]:
+    found: list[Block] = []
+    for block in blocks:
+        above = found[-1] if found else block
+        if block.kind == "paragraph" and text.find("|", block.start, block.end) >= 0:
+            widths = _widths(text, block)
+            is_table = len(widths) > 2 and widths[0] > 1 and len({*widths}) == 1
+            found.append(new_block("table", block.start, block.end) if is_table else block)
+        elif block.kind == "table" and above.kind == "paragraph" and _is_header(text, above, block):
+            found[-1] = new_block("table", above.start, block.end)
+        else:
+            found.append(block)
+    return found
+
+
+def _is_header(text: str, leaf: Block, table: Block) -> bool:
+    """Return whether a paragraph right above a table is a rule or a row of its header."""
+    widths = _widths(text, table)[:1] if leaf.end == table.start else [0]
+    return widths != [0] and _widths(text, leaf) == widths
+
+
+def _widths(text: str, leaf: Block) -> list[int]:
+    """Return the number of cells in each line of a paragraph or table, or 0 if it has other text."""
+    lines = (leaf.content or text[leaf.start : leaf.end]).strip().split("\n")
+    rows = (_BETWEEN_PIPES.fullmatch(line.strip(" \t\r>")) for line in lines)
+    return [count_cells(row[0]) if row else 0 for row in rows]
+
+
 def pipe_table(text: str, start: int, end: int) -> Tables:
     """Read the lines of a pipe table; its cells are read when they are needed."""
     starts = line_starts(text, start, end)
-    body = starts[2:-1]
     cells = cache(partial(_cells, text))
-    around = partial(_around, starts, cells)
-    return Tables(rows=body, leading={*body[:1]}, lines=starts[1:-1], cells=cells, around=around)
+    lines = [*pairwise([marks_end(text, start, starts[1]), *starts[1:]])]
+    header = _header([text[marks_end(text, *line) : line[1]].strip() for line in lines[:4]])
+    first, shown = header.stop, [*header]
+    if len(shown) < 2:
+        rows = ([text[each[2] : each[3]].lower() for each in cells(*row)] for row in lines[first:])
+        shown = [first, *header] if begins_with_header([[*enumerate(row)] for row in rows]) else []
+    body = first + (first in shown)
+    tables = Tables(rows=starts[max(first, 1) : -1], tails=starts[1:first], cells=cells)
+    tables.leading |= dict.fromkeys(starts[max(first, 1) : body + 1], "lead-in")
+    columns = len(cells(*lines[max(first - 1, 0)]))
+    tables.add_groups(lines[body:], [_may_group(text[slice(*row)]) for row in lines[body:]])
+
+    def around(text: str, cuts: Iterable[int]) -> Iterator[Around]:
+        whole = "".join(text[starts[number] : starts[number + 1]] for number in shown)
+        # Each part of a row has a prefix of its own, so without a limit the total is not linear.
+        whole = _PADDING.sub(" ", whole) if len(whole) <= _LONGEST_HEADER else ""
+        for pos in cuts:
+            row = lines[bisect_right(starts, pos) - 1]
+            fillings = _fillings(text, row, cells, pos, columns) if pos >= starts[body] else ()
+            above = tables.group_rows(text, row[0])
+            framed = [whole + rows + filling for rows in above for filling in fillings]
+            yield pos, tuple(each for each in framed if each.strip("> \t|")), ""
+
+    tables.around = around
+    return tables
 
 
-def _around(
-    starts: Sequence[int],
-    cells: Callable[[int, int], Sequence[Cell]],
-    text: str,
-    cuts: Iterable[int],
-) -> Iterator[Around]:
-    """Yield the cuts in a table whose lines begin at ``starts``, with the header to repeat.
+def _fillings(text: str, row: _Span, cells: _Cells, pos: int, columns: int) -> Sequence[str]:
+    """Return the text that keeps the columns after a cut in a row, with and without the row's label.
 
-    A part that begins inside a row is padded with empty cells, or has no frame.
+    Inside a row this is its margin and a cell for each column before the cut: its first cell, if that
+    is short, and empty ones. A cut in the margin, in cells beyond the table's ``columns`` or before an
+    escaped pipe has none.
     """
-    if len(starts) < 4:
-        return
-    header, body = text[starts[0] : starts[2]], starts[2]
-    columns = len(cells(starts[1], body))
-    for pos in cuts:
-        number = bisect_right(starts, pos)
-        row = starts[number - 1], starts[number]
-        if pos == row[0] or pos < body:
-            yield pos, (header,) if pos >= body else (), ""
-        else:
-            padding = _padding(text, row, cells(*row), pos, columns)
-            has_frame = padding is not None and len(header) <= LONGEST_HEADER
-            yield pos, (f"{header}{padding}",) if has_frame else (), ""
-
-
-def _padding(
-    text: str, row: tuple[int, int], cells: Sequence[Cell], pos: int, columns: int
-) -> str | None:
-    """Return the text that keeps the columns after a cut inside a row, or None.
-
-    This is the row's margin and an empty cell for each column before the cut. A cut in the margin,
-    in cells beyond the table's ``columns`` or before an escaped pipe has none.
-    """
-    margin = _MARGIN.match(text, *row)
-    first = margin.end() if margin else row[0]
-    column = bisect_left(cells, (pos,), 1) - (pos == first)
+    if pos == row[0]:
+        return ("",)
+    label, *others = cells(*row)
+    first = row[1] - len(text[slice(*row)].lstrip(" \t>"))
+    column = bisect_left(others, (pos,)) + (pos > first)
     if pos < first or column > columns or text[pos - 1 : pos + 1] == "\\|":
-        return None
-    return text[row[0] : first] + "| " * column
+        return ()
+    before, words = text[row[0] : first], text[label.text_start : label.text_end]
+    empty = f"{before}{'| ' * column}"
+    is_short = 0 < len(words) <= _LONGEST_LABEL and label.end <= pos
+    return (f"{before}| {words} {'| ' * (column - 1)}", empty) if is_short else (empty,)
+
+
+def _header(lines: Sequence[str]) -> range:
+    """Return the numbers of the lines of a table's header and of its delimiter row.
+
+    These are only the delimiter row if the header is empty, and none if the table has neither. A
+    rule above the header is not part of it. ``lines`` are the first ones.
+    """
+    rule = int(count_delimiters(lines[0]) > 0)
+    for start, number in ((rule, rule + 1), (rule, rule + 2), (0, 1)):
+        if number < len(lines) and count_delimiters(lines[number]):
+            is_empty = not any(line.strip("| \t") for line in lines[start:number])
+            return range(number if is_empty else start, number + 1)
+    return range(rule, rule)
+
+
+def _may_group(row: str) -> bool:
+    """Return whether a row has text in one cell only, all of it in bold."""
+    content = row.lstrip(" \t>|").rstrip(" \t\r\n|")
+    return "|" not in content and words_of(content.lower().replace("__", "**"))[2]
 
 
 def _cells(text: str, start: int, end: int) -> list[Cell]:
@@ -95,8 +160,7 @@ def _cells(text: str, start: int, end: int) -> list[Cell]:
     Their spans tile it: the first includes the margin, the last the closing pipe and the line
     ending.
     """
-    margin = _MARGIN.match(text, start, end)
-    first = margin.end() if margin else start
+    first = end - len(text[start:end].lstrip(" \t>"))
     pipes = [match.start() for match in _PIPE.finditer(text, first, end)]
     if pipes and pipes[0] == first:
         del pipes[0]

@@ -34,6 +34,7 @@ from chunkast.markdown.dialects.text_tables import may_have_tables, text_table
 from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter, read_parts
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct
+from chunkast.markdown.pipe_tables import arrange_pipes
 from chunkast.markdown.scanner import InlineRule
 from chunkast.model import Block
 
@@ -103,7 +104,7 @@ _ROWS: Final = (
         read=read_parts,
         needs=may_begin_page,
     ),
-    Dialect("tables", lambda md: md.enable("table")),
+    Dialect("tables", lambda md: md.enable("table"), arrange=arrange_pipes),
     Dialect(
         "footnotes",
         footnote_plugin,

@@ -6,17 +6,16 @@ Without this rule, the dashes below the last row would turn it into a heading.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from unicodedata import east_asian_width
 
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.lines import add_leaf, line_text
-from chunkast.markdown.tables import Around, Tables
+from chunkast.markdown.tables import Tables
 from chunkast.text.source_map import line_starts
 
-__all__ = ("may_have_tables", "text_table", "text_table_rows")
+__all__ = ("may_have_tables", "text_rows", "text_table")
 
 _MAY_HAVE = re.compile(r"^[ \t>]*(?:\+[:=\-]+\+|-{3,} +-{3})", re.MULTILINE)
 # The lines between the rows of a grid table; a line below or above the rows of the others.
@@ -105,7 +104,7 @@ def _has_columns(state: StateBlock, row: int, columns: int, end: int) -> bool:
     return not any(text[slice(*gap.span())].strip() for gap in _GAP.finditer(rule))
 
 
-def text_table_rows(text: str, start: int, end: int) -> Tables:
+def text_rows(text: str, start: int, end: int) -> Tables:
     """Read the lines and rows of a table. Every line of a simple table is a row."""
     starts = line_starts(text, start, end)
     lines = [text[start:end] for start, end in pairwise(starts)]
@@ -116,13 +115,8 @@ def text_table_rows(text: str, start: int, end: int) -> Tables:
     # Dashes above the first row and below the last are no header.
     header = start if not headers or headers[0] in (starts[1], end) else headers[0]
 
-    def around(text: str, cuts: Iterable[int]) -> Iterator[Around]:
-        for pos in cuts:
-            yield pos, (text[start:header],) if start < header <= pos else (), ""
-
-    return Tables(
-        rows=[pos for pos in rows or starts if pos > header],
-        lines=[pos for pos in starts if pos > header],
-        tails=[header],
-        around=around,
+    tables = Tables(rows=[pos for pos in rows or starts if pos > header], tails=[header])
+    tables.around = lambda text, cuts: (
+        (pos, (text[start:header],) if start < header <= pos else (), "") for pos in cuts
     )
+    return tables
