@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import partial
 from html import unescape
 from typing import Final
+from unicodedata import normalize
 
 from chunkast.text.hashes import normalize_text
 from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
@@ -26,11 +28,17 @@ _LEFT_OUT: Final = re.compile(r"\[(?:\u2026|\.{3})\]|\u2026|\.{3,}")
 # Runs of white space other than a single space.
 _NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 _ENTITY: Final = r"&(?:\#\d{1,7}|\#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});"
-_IN_WORDS: Final = re.compile(rf"[*_`~\\\xad\u200b\u2060]|{_ENTITY}")
+# A hyphen that divides a word at the end of a line, and letters in another style.
+_IN_LETTERS: Final = (
+    rf"(?P<hyphen>(?<=[^\W\d_])[-\u2010\xad][{LINE_SPACE}]*(?:\r\n?|\n)[{LINE_SPACE}>]*(?=[^\W\d_]))"
+    "|(?P<styled>[\u2102-\u2138\u24b6-\u24e9\ufb00-\ufb06\uff01-\uff5e\U0001d400-\U0001d7ff])"
+)
+_IN_WORDS: Final = re.compile(rf"{_IN_LETTERS}|[*_`~\\\xad\u200b\u2060]|{_ENTITY}")
 # Every alternative has a bound, or ends at the next bracket or quote, which keeps this linear.
 _MARKUP: Final = re.compile(
     rf"""
-    \[\^[^\[\]\s]+\] | \[[ xX]\](?=\s) | !?\[  # footnotes, tasks, the beginning of a link
+    {_IN_LETTERS}
+    | \[\^[^\[\]\s]+\] | \[[ xX]\](?=\s) | !?\[  # footnotes, tasks, the beginning of a link
     | \](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*){{0,8}}(?:\s(?:"[^"\n]*"|'[^'\n]*'))?\)  # its end
         |\[[^\[\]\n]*\])?
     | (?:\\?<|&lt;)(?P<tag>/?[A-Za-z][\w-]{{0,40}}(?:\s[^<>]{{0,400}})?/?)(?:\\?>|&gt;)
@@ -60,7 +68,8 @@ _GAPS: Final = re.compile(
 def finder(quote: str, *, strict: bool) -> Finder:
     """Return a function that finds ``quote`` in a text; if ``strict`` is true, only verbatim."""
     wanted = normalize_text(quote)
-    parts = [] if strict else [_spoken(part)[0].strip() for part in _LEFT_OUT.split(quote)]
+    hyphens = {quote[i - 2 : i] + quote[i + 1 : i + 3] for i, x in enumerate(quote) if x == "-"}
+    parts = [] if strict else [_spoken(x, hyphens)[0].strip() for x in _LEFT_OUT.split(quote)]
     parts = [part for part in parts if re.search(r"\w", part)][:_MAX_PARTS]
     words = re.findall(r"[^\W_]+", " ".join(parts))
 
@@ -68,31 +77,40 @@ def finder(quote: str, *, strict: bool) -> Finder:
         # Both checks are much faster than the rest, and most texts fail them.
         if wanted and wanted in normalize_text(text):
             return list(_places([wanted], *_replaced(text, _NOT_ONE_BLANK, lambda _: " "))), True
-        if words and all(map(_IN_WORDS.sub(_decoded, text).__contains__, words)):
-            return list(_places(parts, *_spoken(text))), False
+        if words and all(map(_IN_WORDS.sub(partial(_decoded, ()), text).__contains__, words)):
+            return list(_places(parts, *_spoken(text, hyphens))), False
         return [], False
 
     return find
 
 
-def _spoken(text: str) -> tuple[str, _Origin]:
-    """Return ``text`` without markup and typographic marks, and with single spaces."""
-    plain, from_plain = _replaced(text, _MARKUP, _decoded)
+def _spoken(text: str, hyphens: Container[str]) -> tuple[str, _Origin]:
+    """Return ``text`` without markup and typographic marks, and with single spaces.
+
+    A hyphen that divides a word at the end of a line only stays if ``hyphens`` has the two letters on
+    either side of it.
+    """
+    plain, from_plain = _replaced(text, _MARKUP, partial(_decoded, hyphens))
     spoken, from_spoken = _replaced(plain.translate(_ALIKE), _GAPS, lambda _: " ")
     return spoken, lambda start, end: from_plain(*from_spoken(start, end))
 
 
-def _decoded(match: re.Match[str]) -> str:
-    """Return what a match of markup says: a decoded entity, a space for a tag, or nothing."""
+def _decoded(hyphens: Container[str], match: re.Match[str]) -> str:
+    """Return what a match of markup says: letters, a space for a tag, a hyphen, or nothing."""
     if (tag := match.groupdict().get("tag")) is not None:
         return "" if _INLINE_TAG.match(tag) else " "
+    if match["hyphen"]:
+        text, (start, end) = match.string, match.span()
+        return "-" if text[max(start - 2, 0) : start] + text[end : end + 2] in hyphens else ""
+    if match["styled"]:
+        return normalize("NFKC", match[0])
     return unescape(match[0])[:1] if match[0][0] == "&" else ""
 
 
 def _replaced(
     text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str]
 ) -> tuple[str, _Origin]:
-    """Replace each match by the character or the empty string that ``new`` returns."""
+    """Replace each match by what ``new`` returns: one character, more for a character, or nothing."""
     # Positions in the result and in the original; each pair is valid up to the next.
     result, original = [0], [0]
     parts: list[str] = []
@@ -104,10 +122,11 @@ def _replaced(
         original.append(match.end())
         ends[match.start()] = match.end()
     parts.append(text[original[-1] :])
+    original.append(len(text) + 1)
 
     def origin(position: int) -> int:
         slot = bisect_right(result, position) - 1
-        return original[slot] + position - result[slot]
+        return min(original[slot] + position - result[slot], original[slot + 1] - 1)
 
     def span(start: int, end: int) -> _Span:
         last = origin(end - 1)
