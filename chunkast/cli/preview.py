@@ -86,18 +86,15 @@ def _marked(text: str, query: str) -> Text:
     """Return ``text`` with the words marked that match the query in the index."""
     from rich.text import Text
 
-    from chunkast.index.ranking import relevance
+    from chunkast.index.ranking import Query, relevance
+    from chunkast.index.stems import languages_of
     from chunkast.index.terms import word_places
 
-    marked, ends = Text(text), {}
-    for start, word in word_places(text):
-        end = start + len(word)
-        # ``word_places`` removes a final "s".
-        ends[start] = end + (text[end : end + 1] in ("s", "S"))
-    words = list(dict.fromkeys(text[start:end] for start, end in ends.items()))
-    scores = dict(zip(words, relevance(query, [("", word) for word in words]), strict=True))
-    for start, end in ends.items():
-        if scores[text[start:end]]:
+    marked, places = Text(text), [*word_places(text)]
+    words = (("", text[start:end]) for start, end in places)
+    scores = relevance(Query(query, languages_of([text])), words)
+    for (start, end), score in zip(places, scores, strict=True):
+        if score:
             marked.stylize("bold magenta", start, end)
     return marked
 

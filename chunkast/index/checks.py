@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from chunkast.text.source_map import encode
 
 __all__ = (
     "DIGEST",
+    "STEMMER",
     "Saved",
     "digest_of",
     "faults",
@@ -31,6 +33,8 @@ __all__ = (
 
 # The setting with the digest of all chunks. A completed run stores it.
 DIGEST: Final = "digest"
+# The setting with the version of the package that made the stems, if the index has any.
+STEMMER: Final = "snowballstemmer"
 _COUNTS: Final = """SELECT (SELECT coalesce(sum(chunks), 0) FROM documents),
     (SELECT count(*) FROM chunks JOIN documents ON documents.number = chunks.document),
     (SELECT count(*) FROM search_docsize)"""
@@ -204,6 +208,9 @@ def rebuild_reasons(connection: sqlite3.Connection) -> list[str]:
     version = version_of(connection)
     if version != VERSION:
         return [f"its schema has version {version}, this chunkast writes version {VERSION}"]
+    stored = settings_of(connection).get(STEMMER)
+    if stored and stored != (current := importlib.metadata.version(STEMMER)):
+        return [f"it was made with version {stored} of {STEMMER}, this one is {current}"]
     reasons = faults(connection)
     return [] if reasons == ["it was never completed"] else reasons
 

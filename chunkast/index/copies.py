@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chunkast.model import Chunk
+from chunkast.text.folding import composed, fold
 from chunkast.text.hashes import normalize_text
 
 __all__ = ("Place", "copy_keys")
@@ -47,7 +48,7 @@ def copy_keys(chunk: Chunk) -> set[Hashable]:
     """Return the keys of a chunk. Two chunks are copies if they share a key."""
     paths = [*_unversioned(chunk.source or "")]
     beginning = _BEGINNING.match(normalize_text(chunk.text[chunk.overlap :])) if paths else None
-    section = chunk.headings, beginning and beginning[0]
+    section = chunk.headings, beginning and fold(composed(beginning[0]))
     return {chunk.content_hash, *((path, *section) for path in paths)}
 
 

@@ -9,16 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from chunkast.index.connection import DamageError
 from chunkast.index.rows import BY_NUMBER, read_rows
 from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
+from chunkast.index.stems import ENGLISH
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
+from chunkast.sources.documents import document_of
+from chunkast.text.folding import composed, fold
 
 __all__ = (
     "Candidate",
+    "Query",
     "best_section",
     "chunk_text",
     "loaded",
@@ -32,7 +36,7 @@ _STEP_SIZE: Final = 50
 # A title similar to the query increases the score by up to this share. This share and the weight
 # of titles in BM25 were chosen on the development half of the retrieval benchmark, and with unique
 # titles as queries.
-_TITLE_SHARE: Final = 0.4
+_TITLE_SHARE: Final = 0.3
 # A table of contents, or another list of links, has this share of the score.
 _CONTENTS_SHARE: Final = 0.5
 _MOSTLY: Final = 0.8
@@ -43,8 +47,9 @@ _LINK: Final = re.compile(
     r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?\**"
     r"\[[^\[\]]+\](?:\([^()\s]*(?:[ \t]\"[^\"]*\")?\)|\[[^\[\]]*\])?\**[ \t.,;:]*"
 )
-# The maximum number of characters of markup before a title.
-_MARKS: Final = 80
+# The score of as many chunks of a document is higher by this factor than that of its others.
+_MOST_HITS: Final = 2
+_LEAD: Final = 1.05
 # The maximum number of chunks to consider.
 _MAX_CHUNKS: Final = 1_000
 
@@ -64,6 +69,13 @@ _RANKED: Final = """
 """
 
 
+class Query(NamedTuple):
+    """A query, and the languages of the index in which its words may be found."""
+
+    text: str
+    languages: tuple[str, ...] = (ENGLISH,)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk that matches a query; ``own_tokens`` is its token count without the overlap."""
@@ -79,24 +91,32 @@ class Candidate:
 
 
 def ranked(
-    connection: sqlite3.Connection, query: str, within: str | None = None
+    connection: sqlite3.Connection, query: Query, within: str | None = None
 ) -> Iterator[Candidate]:
     """Yield the chunks that contain any word of the query, best first by BM25.
 
     ``within`` is a glob pattern that a document's source must match. The best chunks are ranked
     again: a title that is similar to the query increases the score.
     """
-    expression = match_expression(query)
+    expression = match_expression(*query)
     values = expression, within, within, _MAX_CHUNKS
     rows = connection.execute(_RANKED, values).fetchall() if expression else []
-    wanted = content_words(query)
     candidates = loaded(connection, iter(rows))
+    best = rows[0][1] if rows else 0.0
     first = [
-        replace(each, score=each.score * _factor(each.chunk, wanted))
-        for each in islice(candidates, _STEP_SIZE)
+        replace(each, score=_score(each, query, best)) for each in islice(candidates, _STEP_SIZE)
     ]
-    yield from sorted(first, key=lambda each: -each.score)
+    yield from _spread(sorted(first, key=lambda each: -each.score))
     yield from candidates
+
+
+def _spread(candidates: list[Candidate]) -> list[Candidate]:
+    """Let other documents go before the third chunk of a document, if they are nearly as good."""
+    sources = [document_of(each.chunk.source) for each in candidates]
+    early = [sources[:slot].count(source) < _MOST_HITS for slot, source in enumerate(sources)]
+    pairs = zip(candidates, early, strict=True)
+    spread = (replace(each, score=each.score * _LEAD**leads) for each, leads in pairs)
+    return sorted(spread, key=lambda each: -each.score)
 
 
 def loaded(
@@ -112,30 +132,37 @@ def loaded(
             yield Candidate(*loaded[number], score)
 
 
-def _factor(chunk: Chunk, wanted: frozenset[str]) -> float:
-    """Return the factor for the score of a chunk, by its titles and by what it consists of."""
+def _score(candidate: Candidate, query: Query, best: float) -> float:
+    """Return the score of a chunk by its words, its titles and what it consists of.
+
+    The section of which the query is the title comes first. ``best`` is the best score by words.
+    """
+    chunk = candidate.chunk
     lines = [line for line in _LINE_ENDS.split(chunk.text) if not _NO_CONTENT.match(line)]
     links = sum(_LINK.fullmatch(line) is not None for line in lines)
     share = _CONTENTS_SHARE if links >= max(3, _MOSTLY * len(lines)) else 1.0
-    return share * (1 + _TITLE_SHARE * _likeness(chunk, wanted))
+    # The first section may be a part of one that began in an earlier chunk.
+    kind = next((kind for kind in chunk.kinds if kind not in ("html", "container")), "")
+    paths = chunk.sections if kind in ("heading", "front-matter") else chunk.sections[1:]
+    likeness = max((_likeness(path[-1], query) for path in paths), default=0.0)
+    score = candidate.score * (1 + _TITLE_SHARE * min(likeness, 1))
+    return share * (score + (likeness >= 1) * likeness * best * (1 + _TITLE_SHARE))
 
 
-def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
-    """Return the similarity of the query to the most similar title in the chunk, from 0 to 1.
+def _likeness(title: str, query: Query) -> float:
+    """Return the similarity of a query to a title: up to 1, or more if all words are the same.
 
-    This is the number of words that both contain, divided by the number of words in either.
+    It is the number of words that both contain, divided by the number of words in either, in the
+    language in which it is largest. If all are the same, the title's share of the query is added,
+    if that contains it letter by letter.
     """
-    titles = (
-        path[-1]
-        for start, path in zip(chunk.section_starts, chunk.sections, strict=True)
-        # A part of a section that began in an earlier chunk does not begin with its title.
-        if path[-1] in chunk_text(chunk, start, start + 2 * len(path[-1]) + _MARKS)
-    )
-    alike = ((words & wanted, words | wanted) for words in map(content_words, titles))
-    return max((len(both) / len(either) for both, either in alike if both), default=0.0)
+    pairs = [(content_words(title, x), content_words(query.text, x)) for x in query.languages]
+    likeness = max(len(one & other) / len(one | other or {""}) for one, other in pairs)
+    shown, asked = (fold(composed(text)).casefold() for text in (title, query.text))
+    return likeness + (likeness == 1 and shown in asked) * len(shown) / len(asked)
 
 
-def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> tuple[int, int]:
+def best_section(query: Query, chunk: Chunk, span: tuple[int, int]) -> tuple[int, int]:
     """Return the span of the section in a chunk that matches the query best, by BM25.
 
     Only the parts of sections in ``span``, a span of the document, are considered. Titles and text
@@ -156,7 +183,7 @@ def chunk_text(chunk: Chunk, start: int, end: int) -> str:
     return chunk.text[start - chunk.start_index : end - chunk.start_index]
 
 
-def most_relevant(query: str, texts: Sequence[tuple[str, str]]) -> int | None:
+def most_relevant(query: Query, texts: Sequence[tuple[str, str]]) -> int | None:
     """Return the index of the pair of title and text with the best BM25 score.
 
     Returns None if no word of the query matches.
@@ -166,17 +193,18 @@ def most_relevant(query: str, texts: Sequence[tuple[str, str]]) -> int | None:
     return scores.index(best) if best > 0 else None
 
 
-def relevance(query: str, texts: Iterable[tuple[str, str]]) -> list[float]:
+def relevance(query: Query, texts: Iterable[tuple[str, str]]) -> list[float]:
     """Return the BM25 score of each pair of title and text, which is 0 if no word matches.
 
     A word that occurs in few of the texts has more weight.
     """
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(WORDS_TABLE)
-        rows = [(number, terms(title), terms(text)) for number, (title, text) in enumerate(texts)]
+        words = ([terms(each, query.languages) for each in pair] for pair in texts)
+        rows = [(number, *pair) for number, pair in enumerate(words)]
         connection.executemany(INSERT_WORDS, rows)
         scores: dict[int, float] = {}
-        if expression := match_expression(query):
-            query = "SELECT rowid, -rank FROM search WHERE search MATCH ?"
-            scores = dict(connection.execute(query, (expression,)).fetchall())
+        if expression := match_expression(*query):
+            select = "SELECT rowid, -rank FROM search WHERE search MATCH ?"
+            scores = dict(connection.execute(select, (expression,)).fetchall())
     return [scores.get(number, 0.0) for number in range(len(rows))]

@@ -18,8 +18,10 @@ from chunkast.files.freshness import differences
 from chunkast.index.checks import DIGEST, text_hash
 from chunkast.index.connection import DamageError
 from chunkast.index.nearest import Matrix
+from chunkast.index.ranking import Query
 from chunkast.index.rows import read_rows
 from chunkast.index.search import Parts
+from chunkast.index.stems import ENGLISH, STEMMED
 from chunkast.index.stored_vectors import MODEL, size_of
 from chunkast.model import Chunk
 from chunkast.sources.documents import document_of
@@ -44,6 +46,9 @@ _PAUSE_S: Final = 1.0
 # A document is compared as it is stored: a later run may have been unable to read its file.
 _FILES: Final = """SELECT name, stamp, coalesce(text_hash, hash) FROM files
     LEFT JOIN documents ON source = name"""
+_LANGUAGES: Final = "SELECT languages FROM documents GROUP BY 1 ORDER BY count(*) DESC, 1"
+# The number of languages in which the words of a query are stemmed.
+_MOST_LANGUAGES: Final = 8
 _COSTS: Final = """SELECT source, (SELECT coalesce(sum(own_token_count), 0) FROM chunks
     WHERE document = documents.number) FROM documents ORDER BY source"""
 
@@ -166,7 +171,7 @@ class Reader:
         has_vectors = size_of(self._connection, self.model) > 0
         return Matrix(self._connection, self.model) if has_vectors else None
 
-    def parts(self, query: str, chunker: Chunker | None) -> Parts | None:
+    def parts(self, query: Query, chunker: Chunker | None) -> Parts | None:
         """Return the parts of chunks for a query, counted by ``chunker`` or as in the index.
 
         Returns ``None`` if the index was made with a Python counter and ``chunker`` is ``None``.
@@ -176,6 +181,13 @@ class Reader:
         except ConfigError:
             return None
         return Parts(query, self.config, counter)
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """English, and the languages with stems that most documents are in."""
+        rows = self._connection.execute(_LANGUAGES)
+        codes = (code for (listed,) in rows for code in listed.split() if code in STEMMED)
+        return (ENGLISH, *[*dict.fromkeys(codes)][:_MOST_LANGUAGES])
 
     @cached_property
     def config(self) -> ChunkConfig:

@@ -44,17 +44,18 @@ INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, 
 # The fields in the view of chunks that have no column of their own.
 _SHOWN: Final = ("start_line", "end_line", "headings")
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
-VERSION: Final = 10
+VERSION: Final = 11
 _SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    # ``chunks`` is the number of the document's chunks. ``text`` is NULL only
-    # within a rebuild.
+    # ``chunks`` is the number of the document's chunks. ``languages`` has the codes of the languages
+    # of its words in the full-text index. ``text`` is NULL only within a rebuild.
     """CREATE TABLE documents (
         number INTEGER PRIMARY KEY,
         source TEXT NOT NULL UNIQUE,
         text_hash TEXT NOT NULL,
         fingerprint TEXT NOT NULL,
         chunks INTEGER NOT NULL,
+        languages TEXT NOT NULL,
         text TEXT
     )""",
     f"""CREATE TABLE chunks (

@@ -15,7 +15,7 @@ from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
 from chunkast.cutting.units import UnitFinder
 from chunkast.index.copies import Place, copy_keys
-from chunkast.index.ranking import Candidate, best_section, chunk_text, most_relevant
+from chunkast.index.ranking import Candidate, Query, best_section, chunk_text, most_relevant
 from chunkast.model import Chunk
 from chunkast.reading import Outline, Passage
 from chunkast.reading.passages import grown
@@ -99,7 +99,7 @@ class Parts:
     ``counter`` counts their tokens; ``config`` is the configuration for reading documents.
     """
 
-    query: str
+    query: Query
     config: ChunkConfig
     counter: TokenCounter
 
@@ -217,7 +217,7 @@ def take_best(
 
 
 def hits(
-    selection: Selection, query: str, also: Mapping[str, Sequence[Place]], stale: Collection[str]
+    selection: Selection, query: Query, also: Mapping[str, Sequence[Place]], stale: Collection[str]
 ) -> Iterator[Hit]:
     """Yield a hit for each selected chunk.
 

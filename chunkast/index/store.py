@@ -15,7 +15,7 @@ from chunkast.index import checks, schema, stored_vectors
 from chunkast.index.connection import DamageError, store_errors
 from chunkast.index.embedding import Embed, embedded
 from chunkast.index.nearest import fused
-from chunkast.index.ranking import Candidate, ranked
+from chunkast.index.ranking import Candidate, Query, ranked
 from chunkast.index.reader import Reader
 from chunkast.index.rows import BY_NUMBER, read_rows
 from chunkast.index.search import Hit, Selection, hits, take_best
@@ -241,6 +241,7 @@ class Store:
             saved = checks.salvage(self._connection)
             vectors = checks.salvage_vectors(self._connection)
             settings.pop(checks.DIGEST, None)
+            settings.pop(checks.STEMMER, None)
             schema.empty(self._connection)
             stored_vectors.put(self._connection, vectors)
         run = Writing(self._connection, chunker, settings, saved)
@@ -339,16 +340,17 @@ class Store:
         """
         within = None if within is None else without_surrogates(within)
         with self._reading() as reader:
+            wanted = Query(query, reader.languages)
             # Parts need the vocabulary, which takes long to load.
-            find_parts = cache(partial(reader.parts, query, chunker))
+            find_parts = cache(partial(reader.parts, wanted, chunker))
             outline_of = cache(partial(reader.outline_if_any, chunker=chunker))
             selection = Selection(find_parts, outline_of, expand)
-            ranking: Iterable[Candidate] = ranked(self._connection, query, within)
+            ranking: Iterable[Candidate] = ranked(self._connection, wanted, within)
             if vector is not None and reader.matrix is not None:
                 nearest = reader.matrix.nearest(self._connection, vector, within)
                 ranking = fused([ranking, nearest])
             also = take_best(ranking, budget, limit, selection)
-            return list(hits(selection, query, also, reader.last_stale))
+            return list(hits(selection, wanted, also, reader.last_stale))
 
     def stale(self) -> dict[str, str]:
         """Return "changed", "new" or "gone" for the source of each document that is out of date.

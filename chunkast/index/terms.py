@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import lru_cache
+from itertools import chain, pairwise
 from typing import Final
 
 import regex
 
-from chunkast.text.source_map import without_surrogates
+from chunkast.index.stems import ENGLISH, GROUPED_BY_POINTS, STEMMED, stems
+from chunkast.text.folding import UNSEEN, composed, fold
 
 __all__ = ("content_words", "match_expression", "path_words", "terms", "word_places")
 
@@ -25,6 +26,7 @@ _UNSPACED: Final = (
 _CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
 # A word to the index's own tokenizer; everything else separates words.
 _WORD: Final = regex.compile(r"[\p{L}\p{N}\p{M}\p{Co}]+")
+_SHOWN_WORD: Final = regex.compile(rf"{_WORD.pattern}(?:[{UNSEEN}]+{_WORD.pattern})*")
 _EXTENSION: Final = re.compile(r"\.[A-Za-z]{1,8}(?:#.*)?\Z", re.DOTALL)
 _PART: Final = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
@@ -51,28 +53,38 @@ _SIGN: Final = re.compile(
     re.IGNORECASE,
 )
 _SIGN_NAMES: Final = {"++": "plusplus", "#": "sharp", ".net": "dotnet"}
-# Characters that NFKC joins to the word before them, and letters that are written in two ways.
-_LETTERS: Final = str.maketrans(
-    {"\u2120": " ", "\u2122": " ", "\u0451": "\u0435", "\u0401": "\u0415"}
-)
+# Numbers with separators of thousands, which are commas or spaces that do not break. Numbers with
+# points are also versions and addresses, unless no other point is beside them.
+_GROUPED: Final = r"(?<![\w.,])\d{1,3}(?:[,\u066c\xa0\u2007\u202f]\d{2,3}){1,6}(?<=\d{3})(?!,?\d)"
+_POINTED: Final = rf"{_GROUPED}|(?<![\w.,])\d{{1,3}}(?:\.\d{{3}}){{1,5}}(?!\.?\d)"
+# In German, and in German names in English, these letters are also written with an "e".
+_UMLAUT: Final = re.compile("[ÄÖÜäöü]")
 # The numbers of significant words of a query whose compounds are sought, and of their letters.
 _FEW_WORDS: Final = 3
 _COMPOUND: Final = range(4, 21)
 
 
-def terms(text: str) -> str:
+def terms(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     """Return ``text`` in the form that is stored in the full-text index.
 
-    The parts of a ``CamelCase`` word are added after the word, characters of scripts without
-    spaces are separated by spaces, and compatible characters are unified. A text can be removed
-    from the index only in the form in which it was added, so a change here requires a new version
-    of the schema and a new index.
+    Letters and accents are folded. The parts of a ``CamelCase`` word are added after the word,
+    characters of scripts without spaces are separated by spaces, and numbers without the separators
+    of thousands are added after the number. The stems of words in the ``languages`` of the text, and
+    the spellings of German umlauts, follow the text. A text can be
+    removed from the index only in the form in which it was added, so a change here requires a new
+    version of the schema and a new index.
     """
-    text = _unified(text)
+    text = _composed(text, languages)
+    has_forms = _UMLAUT.search(text) or not STEMMED.isdisjoint(languages)
+    words = _WORD.findall(text) if has_forms else ()
+    return " ".join([_separated(text), *chain(*(_forms(word, languages) for word in words))])
+
+
+def _separated(text: str) -> str:
+    """Return ``text`` with folded letters, and with what can be found inside its words as words."""
+    text = fold(text)
     text = _CAMEL_CASE.sub(lambda word: f"{word[0]} {' '.join(_HUMPS.findall(word[0]))}", text)
-    if text.isascii():
-        return text
-    return _CHARACTER.sub(r" \g<0> ", without_surrogates(text))
+    return text if text.isascii() else _CHARACTER.sub(r" \g<0> ", text)
 
 
 def path_words(source: str) -> str:
@@ -80,61 +92,77 @@ def path_words(source: str) -> str:
     return _EXTENSION.sub("", source)
 
 
-def _unified(text: str) -> str:
-    """Return ``text`` in NFKC, with signs in names as letters."""
+def _composed(text: str, languages: tuple[str, ...]) -> str:
+    """Return ``text`` in NFKC, with signs in names as letters, and with joined numbers added."""
+    number = _GROUPED if GROUPED_BY_POINTS.isdisjoint(languages) else _POINTED
+    text = re.sub(number, lambda x: f"{x[0]} {''.join(filter(str.isdigit, x[0]))}", text)
     text = _SIGN.sub(lambda sign: _SIGN_NAMES[sign[0].lower().lstrip("\\")], text)
-    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LETTERS))
+    return composed(text)
 
 
-def match_expression(query: str) -> str:
+def _forms(word: str, languages: tuple[str, ...]) -> Iterator[str]:
+    """Yield the stems of a composed word, and its spelling without umlauts if there is another."""
+    if _UMLAUT.search(word) and not {ENGLISH, "de"}.isdisjoint(languages):
+        yield fold(_UMLAUT.sub(lambda letter: f"{fold(letter[0])}e", word))
+    yield from stems(word, languages)
+
+
+def match_expression(query: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     """Return an FTS5 expression that matches any word of the query.
 
     The result is empty if the query has no words. Every word is quoted and consists only of
     letters, marks and digits, so that a query is never parsed as FTS5 syntax. Words without a space
     between them (``max_tokens``, ``a.b``) are also searched for as a phrase. In scripts without
     spaces, pairs of adjacent characters are searched for as phrases instead of single characters.
-    In short queries, compounds are also searched for as one word and as two.
+    Words are also searched for by their stems in the ``languages`` of the index. In
+    short queries, compounds are also searched for as one word and as two.
     """
-    query = _unified(query)
+    text = _composed(query, languages)
     phrases: dict[str, None] = {}
-    content = _content(query)
+    content = _content(text)
     for term in content:
         words = _WORD.findall(term)
         for word in words:
-            phrases |= dict.fromkeys(_phrases(word))
+            phrases |= dict.fromkeys((*_phrases(fold(word)), *_forms(word, languages)))
         if len(words) > 1:
-            phrases[terms(" ".join(words))] = None
+            phrases[_separated(" ".join(words))] = None
         if len(phrases) >= _MAX_WORDS:
             break
     if len(content) <= _FEW_WORDS:
-        phrases |= dict.fromkeys(_compounds(query))
+        phrases |= dict.fromkeys(map(fold, _compounds(text)))
     return " OR ".join(f'"{phrase}"' for phrase in list(phrases)[:_MAX_WORDS])
 
 
-def content_words(text: str) -> frozenset[str]:
-    """Return the significant words of a query or title, in lower case and without a final "s".
+@lru_cache(maxsize=16_384)
+def content_words(text: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the significant words of a query or title as their stems, for comparison.
 
-    In scripts without spaces, the words are pairs of adjacent characters.
+    The stem of an English word is the word in lower case, without a final "s". In scripts without
+    spaces, words are pairs of adjacent characters.
     """
-    return frozenset(word for term in _content(_unified(text)) for _, word in word_places(term))
+    terms = _content(_composed(text, (language,)))
+    words = (term[start:end] for term in terms for start, end in word_places(term))
+    return frozenset(
+        stem
+        for word in words
+        for stem in stems(word, (language,)) or [re.sub(r"\Bs\Z", "", fold(word).casefold())]
+    )
 
 
-def word_places(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the position and the normalized form (see :func:`content_words`) of each word."""
-    for match in _WORD.finditer(text):
+def word_places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the words in a text; they may have characters that are not seen."""
+    for match in _SHOWN_WORD.finditer(text):
         for part in _PART.finditer(match[0]):
-            start, word = match.start() + part.start(), part[0]
-            if len(word) > 1 and _CHARACTER.match(word):
-                pairs = pairwise(unicodedata.normalize("NFKC", word))
-                yield from ((start + at, one + two) for at, (one, two) in enumerate(pairs))
+            start, end = (match.start() + at for at in part.span())
+            if end - start > 1 and _CHARACTER.match(part[0]):
+                yield from ((at, at + 2) for at in range(start, end - 1))
             else:
-                folded = unicodedata.normalize("NFKC", word.translate(_LETTERS)).casefold()
-                yield start, folded.removesuffix("s") or folded
+                yield start, end
 
 
 def _content(text: str) -> list[str]:
     """Return the terms of a text without stop words, or all terms if there are only stop words."""
-    words = without_surrogates(text).split()
+    words = text.split()
     content = [term for term in words if term.strip(_EDGES).lower() not in _STOP_WORDS]
     return content or words
 
@@ -149,9 +177,9 @@ def _phrases(word: str) -> Iterator[str]:
             yield from (f"{one} {two}" for one, two in pairwise(part))
 
 
-def _compounds(query: str) -> Iterator[str]:
+def _compounds(text: str) -> Iterator[str]:
     """Yield neighbouring words as one word, and each word that may be a compound as two."""
-    words = [word.casefold() for word in _WORD.findall(without_surrogates(query))[:_MAX_WORDS]]
+    words = [word.casefold() for word in _WORD.findall(text)[:_MAX_WORDS]]
     pairs = (one + two for one, two in pairwise(words) if one not in _STOP_WORDS)
     yield from (pair for pair in pairs if pair.isalpha() and len(pair) in _COMPOUND)
     for word in words:

@@ -7,19 +7,22 @@ import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
-from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
+from chunkast.index.checks import DIGEST, STEMMER, Saved, digest_of, text_hash
 from chunkast.index.rows import COLUMNS, read_rows, values_of
 from chunkast.index.schema import INSERT_WORDS
+from chunkast.index.stems import STEMMED, languages_of
 from chunkast.index.stored_vectors import MODEL, missing
 from chunkast.index.terms import path_words, terms
 from chunkast.model import Chunk
 from chunkast.sources.jupyter import Notebook, is_notebook, notebook_in
+from chunkast.text.language import language_of_text
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
@@ -38,9 +41,10 @@ _PUT_CHUNK: Final = (
     f"VALUES (?{', ?' * len(COLUMNS)})"
 )
 _PUT_DOCUMENT: Final = """
-    INSERT INTO documents (source, text_hash, fingerprint, chunks, text) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (source) DO UPDATE SET text_hash = excluded.text_hash,
-        fingerprint = excluded.fingerprint, chunks = excluded.chunks, text = excluded.text
+    INSERT INTO documents (source, text_hash, fingerprint, chunks, languages, text)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source) DO UPDATE SET text_hash = excluded.text_hash,
+        fingerprint = excluded.fingerprint, chunks = excluded.chunks,
+        languages = excluded.languages, text = excluded.text
 """
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
@@ -132,7 +136,14 @@ class IndexReport:
         )
 
 
-def _words(chunk: Chunk, source: str) -> tuple[str, str]:
+def _languages(chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """Return the languages of a document's text, which its front matter may declare."""
+    matter = chunks[0].metadata.get("front_matter", "") if chunks else ""
+    raw = matter if isinstance(matter, str) else f"---\n{json.dumps(matter)}\n---\n"
+    return languages_of((chunk.text for chunk in chunks), language_of_text("", raw))
+
+
+def _words(chunk: Chunk, source: str, languages: tuple[str, ...]) -> tuple[str, str]:
     """Return the titles and the text of a chunk in the form in which they are indexed.
 
     If the embedded text does not contain the chunk's text, the embedded text is indexed instead.
@@ -143,7 +154,7 @@ def _words(chunk: Chunk, source: str) -> tuple[str, str]:
     titles = [*dict.fromkeys(chain(*paths)), *(path[-1] for path in paths if path)]
     titles.append(path_words(source))
     text = chunk.text if chunk.text in chunk.embed_text else chunk.embed_text
-    return terms(" ".join(titles)), terms(text)
+    return terms(" ".join(titles), languages), terms(text, languages)
 
 
 def _options_of(chunker: Chunker) -> dict[str, Any]:
@@ -203,7 +214,7 @@ class Writing:
         self._counted: set[str] = set()
         self._saved = {document.source: document for document in saved}
         for document in self._saved.values():
-            connection.execute(_PUT_DOCUMENT, (*document[:2], "", 0, document.text))
+            connection.execute(_PUT_DOCUMENT, (*document[:2], "", 0, "", document.text))
         rows = connection.execute("SELECT source, number, text_hash, fingerprint FROM documents")
         # The number, the hash of the text and the fingerprint of each document, by source.
         self._stored: dict[str, list[Any]] = {source: values for source, *values in rows}
@@ -240,7 +251,10 @@ class Writing:
         execute = self._connection.execute
         source = self.keep(document.source)
         self._clear(source, document.chunks)
-        values = document.text_hash, self._fingerprint, len(document.chunks)
+        languages = _languages(document.chunks)
+        if not STEMMED.isdisjoint(languages):
+            self.settings[STEMMER] = version(STEMMER)
+        values = document.text_hash, self._fingerprint, len(document.chunks), " ".join(languages)
         text = without_surrogates(document.text)
         inserted = execute(_PUT_DOCUMENT, (source, *values, text)).lastrowid
         number = self._stored[source][0] if source in self._stored else inserted
@@ -248,7 +262,7 @@ class Writing:
         sliced = "" if "\0" in text else text
         for chunk, own in zip(document.chunks, document.own_token_counts, strict=True):
             row = execute(_PUT_CHUNK, (number, *values_of(chunk, own, source, sliced))).lastrowid
-            execute(INSERT_WORDS, (row, *_words(chunk, source)))
+            execute(INSERT_WORDS, (row, *_words(chunk, source, languages)))
         self.report.written += 1
 
     def remove(self, source: str) -> None:
@@ -313,6 +327,7 @@ class Writing:
         saved = self._saved.pop(source, None)
         prior = saved.chunks if saved else [chunk for _, _, chunk in before]
         self.report.add(plan_among(current, prior, self._vectors.get, self._embedded))
+        stored = execute("SELECT languages FROM documents WHERE source = ?", (source,)).fetchone()
         for number, _, chunk in before:
-            execute(_DELETE_WORDS, (number, *_words(chunk, source)))
+            execute(_DELETE_WORDS, (number, *_words(chunk, source, (*stored[0].split(),))))
             execute("DELETE FROM chunks WHERE number = ?", (number,))
