@@ -32,7 +32,7 @@ NO_DETAILS: Final[Details] = (0, "", "", True)
 
 
 class Pair(NamedTuple):
-    """A pair of tags: the start of the opening line, and the end of the closing line.
+    """The span of a pair of tags, from the opening line's start to the closing line's end.
 
     protected: whether the blocks between the tags are kept together.
     wraps: whether a heading between the tags begins a section.
@@ -86,7 +86,7 @@ def with_children(block: Block, children: Sequence[Block]) -> Block:
 
 
 def rearranged(block: Block, step: Callable[[list[Block]], list[Block]]) -> Block:
-    """Replace the children of each container in ``block`` by ``step``, from the inside out."""
+    """Return ``block`` with ``step`` applied to the children of each container, inner first."""
     children = [rearranged(child, step) if child.children else child for child in block.children]
     return with_children(block, step(children))
 
@@ -96,8 +96,8 @@ def leaf_parts(
 ) -> Iterator[Block]:
     """Split a leaf of text or HTML at line boundaries, and yield the new leaves.
 
-    Each of the sorted ``spans`` is the start, end, kind and info of a new leaf; a span with an
-    empty kind is skipped. Lines outside the spans keep the leaf's kind.
+    Each of the sorted ``spans`` is the start, end, kind and ``info`` of a new leaf; a span with an
+    empty kind yields no leaf. Lines outside the spans keep the leaf's kind.
     """
     content = leaf.content.split("\n") if leaf.content else []
     starts = line_starts(text, leaf.start, leaf.end) if content else []
@@ -132,5 +132,5 @@ class Signs:
         self._openings = set(_OPENING.findall(text))
 
     def may_open(self, *names: str) -> bool:
-        """Return whether ``<`` and one of ``names`` (at most 5 characters) are in the text."""
+        """Return whether one of ``names`` (at most 5 characters) directly follows a ``<``."""
         return any(opening.startswith(names) for opening in self._openings)

@@ -25,7 +25,8 @@ def closes(line: str, run: str) -> bool:
 def around_code(text: str, fence: Block, last: int) -> tuple[str, str]:
     """Return a fence's opening and closing lines without indentation and container prefix.
 
-    The closing line begins at ``last``. If the fence has none, returns a line that would close it.
+    The closing line begins at ``last``; if it is missing, a line that would close the fence is
+    returned.
     """
     opening = _OPENING.search(text, fence.start, fence.end)
     if opening is None:

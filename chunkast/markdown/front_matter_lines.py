@@ -1,8 +1,8 @@
-"""Find the front matter at the beginning of a file, and of pages inside a file.
+"""Find the front matter of files, and of pages inside files.
 
 In Markdown, text between two ``---`` lines may be a heading, so front matter must look like YAML or
-TOML. A file may also begin with the title block of Pandoc (``% title``), or with lines
-``Key: value`` (MultiMarkdown, Pelican).
+TOML. A file may also begin with Pandoc's title block (``% title``), or with ``Key: value`` lines
+(MultiMarkdown, Pelican).
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ PAGES: Final = "chunkast_pages"
 def front_matter_lines(text: str, starts: Sequence[int]) -> int:
     """Return the number of lines of front matter, including delimiters, or 0 if there is none.
 
-    The first line of content must look like YAML (``key:``) or TOML (``key =`` or ``[table]``).
-    ``starts`` are the line starts, then the text's length. A byte order mark may precede the
-    opening line. Otherwise, the first block of the text may be the title block of Pandoc, or lines
-    ``Key: value``, one of which is the title.
+    The first line after an opening delimiter must look like YAML (``key:``) or TOML (``key =`` or
+    ``[table]``). Front matter without delimiters is Pandoc's title block, or ``Key: value`` lines
+    with a title. A byte order mark may precede it. ``starts`` are the line starts, then the text's
+    length.
     """
     if len(starts) < 3:
         return 0
@@ -76,7 +76,7 @@ def may_begin_page(text: str) -> bool:
 
 
 def read_parts(text: str) -> str:
-    """Replace the lines that begin the parts of a draft with rules."""
+    """Turn each line that begins a part of a draft into a thematic break."""
     return _PARTS.sub("***", text) if "\n--- middle" in text else text
 
 

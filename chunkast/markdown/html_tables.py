@@ -1,8 +1,8 @@
 """Find HTML tables, their rows, and the tags that complete a part of a table.
 
 A table is one block from the line of ``<table>`` to the line of ``</table>``, although markdown-it
-ends an HTML block at a blank line, and begins none for a table after other text. A table that
-contains Markdown (a list, a fence, a heading) is page layout and is not changed.
+ends an HTML block at a blank line, and begins none within a paragraph. A table that contains
+Markdown (a list, a fence, a heading) is page layout and is not changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of Markdown constructs, with a row that defines how the blocks of each are treated.
+"""The table of Markdown constructs. Each row defines how blocks of one kind are treated.
 
 A new construct needs a row here and a test fixture. The rows determine the break points and the
 protected regions, and how blocks are divided and packed.
@@ -28,9 +28,9 @@ class Construct:
     """The treatment of blocks of one kind.
 
     shape: the way in which a block over budget is divided.
-    score: the key in the score table of the point before the block.
+    score: the score table's key for the point before the block.
     tokens: the types of the parser's tokens that begin such a block.
-    leveled: whether that key depends on the block's level instead.
+    leveled: whether the block's level determines that key, instead of ``score``.
     after: whether the point after the block has the same score.
     protected: whether the block is not cut if it fits the budget.
     introducible: whether a lead-in before the block, such as a line that ends with a colon, stays

@@ -27,7 +27,7 @@ _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 def add_leaf(
     state: StateBlock, kind: str, first: int, after: int, *, silent: bool = False, info: str = ""
 ) -> bool:
-    """Add a leaf over the lines ``[first, after)`` unless ``silent``; return whether it has any."""
+    """Add a leaf of lines ``[first, after)`` unless ``silent``; return whether there are any."""
     if after > first and not silent:
         token = state.push(kind, "", 0)
         token.map, token.info = [first, after], info
@@ -43,7 +43,7 @@ def line_text(state: StateBlock, line: int) -> str:
 def lines_below(state: StateBlock, start: int, end: int, left_key: str) -> Iterator[int]:
     """Yield the lines below ``start`` in its container, until the limit of lines is reached.
 
-    ``left_key`` is the key of the remaining number of lines in the parser's environment.
+    The parser's environment stores the number of lines left under the key ``left_key``.
     """
     for line in range(start + 1, end):
         left = state.env.get(left_key, _SEARCHES * len(state.bMarks))
@@ -62,7 +62,7 @@ def find_line(
     *,
     html: bool = False,
 ) -> int:
-    """Return the first line below ``start`` in its container that ``matches``, or -1.
+    """Return the number of the first line below ``start`` in its container that matches, or -1.
 
     If ``html`` is true, the search ends at a blank line, where Markdown ends an HTML block, and
     skips lines indented as code. The result is remembered for the lines before it, so that blocks

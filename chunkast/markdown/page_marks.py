@@ -21,8 +21,8 @@ def marks_outside_fences(
 ) -> list[PageMark]:
     """Return the sorted ``marks`` in a text that are outside fences.
 
-    ``parse`` is called with ``source``, with some or all marks masked. If no mark is inside a
-    fence, it is called only once, with all marks masked.
+    ``parse`` is called with all marks masked and then, if any mark is inside a fence, with the
+    unchanged ``source``.
     """
     inside = _fences(mask_pages(source, marks), parse) if marks else SpanSet(())
     if not any(inside.covers(mark.start) for mark in marks):
@@ -45,7 +45,7 @@ def _fences(text: str, parse: Callable[[str], ParsedMarkdown]) -> SpanSet:
 
 
 def mask_pages(source: str, marks: Sequence[PageMark | Block]) -> str:
-    """Return ``source`` with page marks, running heads and feet replaced with blanks."""
+    """Return ``source`` with blanks in place of ``marks``: page marks, running heads and feet."""
     blanks = (_CHARACTER.sub(" ", source[mark.start : mark.end]) for mark in marks)
     spans = zip(marks, blanks, strict=True)
     return spliced(source, ((mark.start, mark.end, blank) for mark, blank in spans))

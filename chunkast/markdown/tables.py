@@ -24,7 +24,7 @@ Around: TypeAlias = tuple[int, tuple[str, ...], str]
 
 
 class Cell(NamedTuple):
-    """The span of a cell, in Markdown with the pipe before it, and the span of the cell's text."""
+    """The span of a cell, including the pipe before it in Markdown, and the span of its text."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class Tables:
     inner: the other ends of the tags, in the same order.
     cells: returns the cells in a row or in a part of a row.
     around: yields the sorted cuts in the leaf, with the prefixes and the suffix that complete the
-        parts of the document's text. A part without prefixes has no frame.
+        document's parts around them. A part without prefixes has no frame.
     """
 
     edges: list[int] = field(default_factory=list)

@@ -93,8 +93,8 @@ def _inline_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
 class Title(NamedTuple):
     """A heading's title without its markup, on one line, and the heading's anchors.
 
-    anchors: the anchors in the heading, in order of precedence, except the id in its attributes.
-    id: the id in its attributes, or "".
+    anchors: the anchors in the heading, in order of precedence, except ``id``.
+    id: the id in the attributes at the heading's end, or "".
     """
 
     text: str
@@ -146,7 +146,7 @@ def short_title(title: str) -> str:
 
 
 def split_attributes(content: str) -> tuple[str, str]:
-    """Return a heading's ``content`` without the attributes in braces at its end, and their id."""
+    """Split the attributes in braces off a heading's ``content``; return the rest and the id."""
     end = content.rstrip()
     at = end.rfind("{") if end.endswith("}") else -1
     if at <= 0 or not _ATTRIBUTES.match(content, at):

@@ -54,7 +54,7 @@ class Dialect:
     r"""The rules that an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
 
     switch: a function that enables a plugin, a rule or an option of the parser.
-    rule: a rule for blocks, which may interrupt text and is tried before fences.
+    rule: a block rule, which may interrupt paragraphs and is tried before the rule for fences.
     begins: the name of the block rule, and the characters with which its blocks can begin. By
         default, the name is the extension's, and blocks begin with any character.
     read: a function that replaces lines that the parser does not understand, one for one.

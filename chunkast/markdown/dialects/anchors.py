@@ -43,7 +43,7 @@ _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 
 
 def attribute_of(tag: str, *names: str) -> str:
-    """Return the value of a tag's first attribute with one of the ``names``, or "" without one."""
+    """Return the value of a tag's first attribute with one of the ``names``, or ""."""
     for found in _ATTRIBUTE.finditer(tag):
         if found[1].lower() in names:
             return next(filter(None, found.groups()[1:]), "")
@@ -67,7 +67,7 @@ def target_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
 
 
 class TitleText:
-    """The text of a title, to which its parts are added in order.
+    """Builds the text of a title from parts that are added in order.
 
     names: the names of the HTML anchors in the title.
     """
@@ -106,7 +106,7 @@ class TitleText:
         return "".join(text for text, _ in self._pieces)
 
     def without_permalinks(self) -> tuple[str, tuple[str, ...]]:
-        """Return the text without the permalinks at its ends, and their fragments.
+        """Return the text without the permalinks at its ends, and these links' fragments.
 
         If the title contains only permalinks, they are kept.
         """

@@ -33,7 +33,7 @@ _MARKDOWN = tuple(
 
 
 def answer_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
-    """Parse a line of the outer fence as a separate block."""
+    """Parse the outer fence's opening or closing line as a block."""
     lines: Mapping[int, str] | None = state.env.get(_KEY)
     if lines is None:
         lines = state.env[_KEY] = _outer_fence(state.src)

@@ -1,4 +1,4 @@
-"""Parse blocks between conflict markers, as in merges and in the edits of coding agents.
+"""Parse the conflict markers of merges and of edits by coding agents, with the lines between them.
 
 Without this rule, the line of seven ``=`` inside would turn the text before it into a heading.
 """

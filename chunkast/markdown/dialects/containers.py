@@ -1,29 +1,29 @@
-"""Parse containers: blocks with Markdown inside, which a line of marks opens.
+"""Parse containers: blocks of Markdown after an opening line of marks.
 
-A container ends at its closing line, or at text that is not indented::
+A container ends at its closing line or, if its content is indented, at text that is not::
 
     ::: note Title           /// note | Title         !!! note "Title"
     Text.                    Text.                        Text.
     :::                      ///
 
-Microsoft Learn closes containers by their names, and has lines without content::
+Microsoft Learn closes containers by name, and has directives, which have no content::
 
     ::: zone pivot="a"       :::row:::                :::image source="a.png":::
     Text.                    Text.
     ::: zone-end             :::row-end:::
 
-Shortcodes of Hugo and tags of GitBook and Markdoc close containers by their names as well. The
-closing tag may stand at the end of a line of text::
+Shortcodes of Hugo and tags of GitBook and Markdoc also close containers by name. The closing tag
+may be at the end of a line of text::
 
     {{< tab name="Linux" >}}      {% tab title="Linux" %}
     Text.                         Text.
     {{< /tab >}}                  {% endtab %}
 
-The tags around code (``{% highlight bash %}``) are a fence.
+Tags around code (``{% highlight bash %}``) become a fence.
 
-A line whose container is never closed is text. The plugins for containers read the rest of the
-document again for each nested container. Here, one search finds the closing lines of a container
-and of all containers inside it.
+The opening line of a container that is never closed is text. The plugins for containers read the
+rest of the document again for each nested container. Here, one search finds the closing lines of a
+container and of all containers inside it.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ _CODE = re.compile(r"(?:highlight|codeblock|code-toggle|code|prism|text(?=[ \t])
 class Marker:
     """A kind of line that opens a container.
 
-    opener: matches the line; its groups are the marks and the container's info.
-    indentation: the columns before the text inside, or 0 if a line of marks closes the container.
+    opener: matches the line; its groups are the marks and the block's ``info``.
+    indentation: the columns before the content, or 0 if a line of marks closes the container.
     required: whether the line opens a container only if indented text is below it.
     exact: whether the closing line must have as many marks as the opening line.
     named: whether only a line with the container's name closes it.
     alone: whether the opening line is a directive if its container is never closed.
-    prefix: the beginning of the container's info.
-    admonition: matches the info of an admonition, in which headings begin no sections.
+    prefix: the text to put before the ``info``.
+    admonition: matches the ``info`` of an admonition, in which headings begin no sections.
     """
 
     opener: re.Pattern[str]
@@ -172,7 +172,7 @@ class _Containers:
 
 
 def may_close_tags(text: str) -> bool:
-    """Return whether ``text`` may have a closing tag; one character is found fastest."""
+    """Return whether ``text`` may have a closing tag, by a fast search."""
     return "{" in text and _MAY_CLOSE.search(text) is not None
 
 

@@ -57,7 +57,7 @@ class _Role:
 
 
 def arrange_html(text: str, tree: Block, signs: Signs) -> Arranged:
-    """Turn pairs of HTML blocks into containers, and relabel "label" and "closer" blocks.
+    """Turn pairs of HTML blocks into containers; relabel blocks without text "label" or "closer".
 
     Also returns the pairs that are components, with or without headings between their tags.
     """

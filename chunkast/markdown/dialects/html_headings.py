@@ -54,7 +54,7 @@ def _level(text: str, block: Block) -> int:
 def html_title(content: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of an HTML heading on one line, and its anchors.
 
-    If the heading has no text, returns the texts of its images.
+    If the heading has no text, returns its images' alternative texts instead.
     """
     content = _COMMENT.sub("", content)
     title = TitleText()

@@ -28,8 +28,8 @@ class JsxItem(NamedTuple):
     """A tag or an expression.
 
     name: the tag's name, or "" for a fragment.
-    kind: the kind of item, or "text" if there is no tag or expression.
-    end: the end of the item, or the position at which the search for it stopped.
+    kind: the kind of item, or "text" if the text is neither.
+    end: the end of the item; for "text", the position at which the search stopped.
     """
 
     kind: Literal["open", "close", "single", "expression", "text"]

@@ -1,7 +1,6 @@
 r"""Parse LaTeX: headings such as ``\section{Title}`` on lines of their own, and math.
 
-Math is blocks ``$$ ... $$``, ``\begin{name} ... \end{name}``, ``\[ ... \]``, and formulas in
-prose.
+Blocks of math are ``$$ ... $$``, ``\begin{name} ... \end{name}`` and ``\[ ... \]``.
 
 Formulas in prose are ``$...$``, ``$$...$$``, ``\(...\)`` and ``\[...\]``. Markdown reads ``\(`` and
 ``\[`` as escaped brackets, so the last two must contain a sign of TeX.
@@ -83,7 +82,7 @@ def section_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool
 
 
 def formula(scanner: Scanner, pos: int) -> int:
-    """Match a formula inside prose; return its end, or the end of the run of dollars."""
+    """Match a formula inside prose; return its end, else the end of a run of dollars, or -1."""
     if scanner.formula_ends is None:
         scanner.formula_ends = _dollar_ends(scanner.text) | _bracket_ends(scanner.text)
     end = scanner.formula_ends.get(pos, -1)

@@ -58,8 +58,8 @@ class _Mdx:
 def mdx_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse an import or export (kind "esm"), or tags and expressions on separate lines.
 
-    The info of a "jsx" block is the tag without attributes, if its element continues after the
-    block.
+    If an element continues after its "jsx" block, the block's ``info`` is the tag without
+    attributes.
     """
     if state.is_code_block(start):
         return False

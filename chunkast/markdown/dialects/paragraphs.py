@@ -136,7 +136,7 @@ def arrange_bold(text: str, tree: Block, _signs: Signs) -> Arranged:
 
 
 def bold_title(text: str, block: Block) -> str:
-    """Return the bold line, with its marks, if a paragraph consists only of it, else ""."""
+    """Return the text of a paragraph, with its marks, if it is a single bold line, else ""."""
     if block.end - block.start > _LONGEST_HEADING:
         return ""
     match = _BOLD.fullmatch(block.content or text[block.start : block.end])

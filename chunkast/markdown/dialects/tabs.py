@@ -1,7 +1,7 @@
 """Find the tabs of Microsoft Learn: headings that are only a link such as ``# [Label](#tab/id)``.
 
-A tab ends with a thematic break, before the next tab, or with the section around it. The lines that
-open and close tabs are marks of containers, never headings.
+A tab ends with a thematic break, before the next tab, or with the section around it, whichever
+comes first. The lines that open and close tabs are marks of containers, never headings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RULE: Final = "hr"
 
 
 def arrange_tabs(text: str, tree: Block, _signs: Signs) -> Arranged:
-    """Turn each tab into a block of the kind "tab", whose info is the tab's label."""
+    """Turn each tab into a "tab" block, with the tab's label as its ``info``."""
     if "(#tab/" not in text:
         return tree, []
     return with_children(tree, _with_tabs(tree.children, 0)), []

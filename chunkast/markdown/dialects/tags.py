@@ -73,7 +73,7 @@ class _Tag(NamedTuple):
 
 
 def may_have_tags(text: str) -> bool:
-    """Return whether ``text`` has closing tags other than HTML's; the case of names matters."""
+    """Return whether ``text`` has closing tags other than HTML's; names are case-sensitive."""
     return not HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text))
 
 

@@ -83,7 +83,7 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 
 def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse a fenced code block, up to its closing line or the end of its container."""
+    """Parse a fenced code block; without a closing line, it ends with its container."""
     at = state.bMarks[start] + state.tShift[start]
     opening = FENCE.match(state.src, at, state.eMarks[start])
     if opening is None or silent:
@@ -116,7 +116,7 @@ def _fence_end(state: BlockState, start: int, end: int, run: str) -> tuple[int, 
 
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """Parse a thematic break: at least three equal marks, with blanks between."""
+    """Parse a thematic break: at least three equal marks, which blanks may separate."""
     if not _BREAK.match(state.src, state.bMarks[start] + state.tShift[start]):
         return False
     if not silent:
@@ -126,7 +126,7 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 
 def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse an HTML block, up to the end marker for its kind or a blank line."""
+    """Parse an HTML block, up to its kind's end marker, or a blank line if the kind has none."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     text = src[starts[start] + shifts[start] : ends[start]]
     for kind in _HTML_KINDS_AT.get(text[1:2], _HTML_KINDS_AT[""]):

@@ -102,7 +102,7 @@ class BlockState(StateBlock):
         )
 
     def build(self, step: Callable[..., None], *arguments: object) -> None:
-        """Call a method of the tree after all earlier tokens of plugins are in the tree.
+        """Call a method of the tree once all earlier tokens of plugins are in the tree.
 
         Until then, the call waits in ``tokens``: a plugin may set the lines of its opening token
         only after the blocks inside are parsed.
