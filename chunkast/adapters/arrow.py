@@ -1,4 +1,4 @@
-"""The public import path for Arrow tables of chunks (code: ``chunkast.output.record_batches``)."""
+"""The public import path of ``chunkast.output.record_batches``, for Arrow tables of chunks."""
 
 from chunkast.output.record_batches import (
     CHUNK_SCHEMA,

@@ -28,10 +28,10 @@ PAGE_KEYS: Final = ("first_page", "last_page")
 def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False) -> dict[str, Any]:
     """Return the chunk's metadata, heading path, token count and, by default, positions.
 
-    ``headings`` is the titles joined by " > ", because many vector stores do not accept lists; it
-    is "" before the first heading. If ``sections`` is true, ``sections`` lists the heading path of
-    each section in the chunk, joined in the same way, and ``section_anchors`` lists their anchors.
-    If a notebook cell has an id, its number counts as a position.
+    ``headings`` is the heading path, joined by " > " because many vector stores do not accept
+    lists; it is "" before the first heading. If ``sections`` is true, ``sections`` lists such a
+    path for each section in the chunk, and ``section_anchors`` lists the sections' anchors. The
+    number of a notebook cell is one of the positions if the cell has an id.
     """
     own = dict(chunk.metadata)
     paths = [" > ".join(path) for path in chunk.sections]

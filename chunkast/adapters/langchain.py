@@ -43,9 +43,9 @@ class ChunkastTextSplitter(TextSplitter):
     ``headings`` (a single string) and ``token_count``.
 
     source_key: the metadata key of a document's name. The ids of chunks are computed from this
-        name, or else from the document's id. The chunks of a document without name and id have no
-        ids, because the ids would not be unique. If several documents in one call have the same
-        name, the ids of their chunks still differ.
+        name or, if there is none, from the document's id. The chunks of a document with neither
+        have no ids, because these would not be unique. If several documents in one call have the
+        same name, the ids of their chunks still differ.
     content: the text in ``page_content``: "text", verbatim, or "embed_text", with context. With
         "embed_text", the verbatim text is stored in the metadata as ``text``, and
         :class:`VerbatimRetriever` returns it.

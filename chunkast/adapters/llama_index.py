@@ -241,7 +241,7 @@ def _literal(text: str) -> str:
 
 
 class EmbedOnce(TransformComponent):
-    """An embedding step for pipelines that embeds every text only once.
+    """A pipeline step that embeds every text only once.
 
     If a document changes, a pipeline processes all of it again. Use this step in place of the
     embedding model: it stores each vector by the hash of its text, and calls the model only for

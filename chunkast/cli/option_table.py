@@ -104,7 +104,7 @@ def _of_field(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return "; did you mean --max-tokens?" for a similar known word, or "" if none is."""
+    """Return a hint such as "; did you mean --max-tokens?", or "" if no known word is similar."""
     likely = word.replace("_", "-").lower()
     close = get_close_matches(likely, known, n=1)
     similar = [*(name for name in known if name.startswith(likely)), *close]

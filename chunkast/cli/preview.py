@@ -32,7 +32,7 @@ def is_terminal() -> bool:
 def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write the first lines of the first chunks, and the number of chunks that are not shown.
 
-    ``out`` must lead to the terminal that is standard output.
+    ``out`` must write to the same terminal as standard output.
     """
     from rich.text import Text
 

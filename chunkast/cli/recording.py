@@ -78,7 +78,7 @@ def written(
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report to stdout, with the documents' paths from ``selection``."""
+    """Print a report to stdout; the documents' paths are read from ``selection``."""
     from chunkast.testing.report import REPORTS
 
     files = [] if selection is None else selection.files

@@ -1,4 +1,4 @@
-"""``chunkast snapshot``: write a lock, a text file with which chunks are reviewed and compared."""
+"""``chunkast snapshot``: write a lock, a text file for reviewing and comparing chunks."""
 
 from __future__ import annotations
 

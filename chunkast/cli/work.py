@@ -114,7 +114,7 @@ def selected(options: Namespace, output: str | None = None, root: Root | None = 
 
 
 def cut_off(chunker: Chunker, embed_tokens: int) -> int:
-    """Return by how many tokens an embedded text exceeds the model's limit."""
+    """Return how many tokens of an embedded text are over the model's limit."""
     return chunker.counter.cut_off(embed_tokens + chunker.config.reserve_tokens)
 
 

@@ -32,8 +32,8 @@ def default_database() -> str:
     This is the first of:
 
     - the path in the environment variable ``CHUNKAST_DB``;
-    - the nearest ``.chunkast.db`` in the current folder or a folder above it, up to a folder with
-      ``.git`` or the home folder; outside of these, only in the current folder;
+    - the nearest ``.chunkast.db`` in the current folder or above it, up to the first folder that
+      has ``.git`` or is the home folder; without such a folder, only in the current folder;
     - ``.chunkast.db`` in the current folder.
 
     In folders above, links and files of other users are skipped with a ``ChunkastWarning``.
@@ -53,7 +53,7 @@ def default_database() -> str:
 
 
 def why_foreign(path: str) -> str:
-    """Return the reason why the file may be another user's, or "" if it is not."""
+    """Return the reason why the file at ``path`` may be another user's, or ""."""
     if os.path.islink(path):
         return "it is a link"
     if not hasattr(os, "getuid"):
@@ -69,6 +69,6 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def index_command(path: str, *paths: str) -> str:
-    """Return the command that indexes ``paths`` in the index at ``path``, in quotation marks."""
+    """Return, in single quotes, the command that indexes ``paths`` in the database ``path``."""
     database = () if path == default_database() else ("--db", path)
     return f"'{' '.join(('chunkast', 'index', *paths, *database))}'"

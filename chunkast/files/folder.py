@@ -1,4 +1,4 @@
-"""Chunk the documents in a folder, selected as by ``chunkast chunk``."""
+"""Chunk the documents that ``chunkast chunk`` would select in a folder."""
 
 from __future__ import annotations
 

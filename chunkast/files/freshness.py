@@ -1,8 +1,9 @@
 """Find the documents of an index that have changed since they were indexed.
 
-For each file and folder, the index stores a stamp (its size and time) and a hash of the file, or of
-the names in the folder. A stamp is empty if the file is so recent that an equal stamp would not
-prove it unchanged. The name of a file is its source; the name of a folder ends with a slash.
+For each file and folder, the index stores a stamp (size and modification time) and a hash: of the
+file's content, or of the names in the folder. The stamp is empty if the last change is so recent
+that another change might not alter the stamp. The name of a file is its source; the name of a
+folder ends with a slash.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _stamp(path: str) -> str:
 
 
 def state_of(path: str) -> tuple[str, str]:
-    """Return the stamp and the hash of a file or folder. The hash is "" if it cannot be read."""
+    """Return the stamp and the hash of a file or folder; an unreadable one has the hash ""."""
     # If the file changes before it is read, its stamp shows this later.
     stamp, data = _stamp(path), None
     with suppress(ChunkastError, OSError, ValueError):

@@ -27,8 +27,8 @@ _MOST_STARS: Final = 8
 def glob_matcher(field: str, globs: Sequence[str]) -> Callable[[str], bool]:
     """Return a function that returns whether one of ``globs`` matches a name.
 
-    The name of a folder must end with a slash. Raises ``ConfigError`` with ``field`` for an invalid
-    glob.
+    The name of a folder must end with a slash. An invalid glob raises a ``ConfigError`` that names
+    ``field``.
     """
     if not globs:
         return lambda _name: False
@@ -70,7 +70,7 @@ class IgnoreFiles:
         self._top = ""
 
     def enter(self, folder: str) -> None:
-        """Begin a search in the folder called ``folder``, even if it is ignored."""
+        """Begin a search in ``folder``; if it is ignored, skip ``.gitignore`` files above it."""
         self._top = ""
         parts = folder.split("/") if folder else []
         ways = ["/".join(parts[: n + 1]) + "/" for n in range(len(parts))]

@@ -29,10 +29,9 @@ class Root:
 
     @classmethod
     def around(cls, *paths: str) -> Root:
-        """Return the innermost folder that contains all ``paths``.
+        """Return the current folder if it contains all ``paths``, else the innermost that does.
 
-        Returns the current folder if it contains all paths, or if only the root of a file system
-        does.
+        If that is the root of a file system, or there is none, the current folder is returned.
         """
         here = cls.at(".")
         if None not in map(here.find, paths):

@@ -2,8 +2,8 @@ r"""Write chunks as JSON: one object per line, or one array with an object on ea
 
 The output is UTF-8 with only the necessary escapes. Lone surrogates, which UTF-8 cannot
 represent, become ``\uXXXX`` escapes, which every JSON reader accepts and Python reads back.
-(Two characters of a ``str`` that form a surrogate pair are read back as one character, because
-JSON cannot distinguish the two.)
+(Two surrogates in a ``str`` that form a pair are read back as one character, because both have the
+same JSON.)
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def chunk_record_batches(
     """Yield batches with the chunks of the documents in ``batches``, in order.
 
     text: the column with the texts. Each row is one document.
-    source: the column with the names of the documents, or None if they have no names. Ids are
-        computed from the name, so give each row its own.
+    source: the column with the names of the documents, or None if they have no names. Chunk ids
+        are computed from the name, so names should be unique.
     keep_columns: the columns of ``batches`` that are repeated for each chunk.
 
     The result has the columns of :data:`CHUNK_SCHEMA`, then those in ``keep_columns``. If a row

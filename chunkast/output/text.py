@@ -34,7 +34,7 @@ def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) 
 
 
 def place_of(chunk: Chunk) -> str:
-    """Return the source, lines and pages of a chunk as text; the name of standard input is "-"."""
+    """Return a chunk's source ("-" for standard input), lines and pages as text."""
     source = "-" if chunk.source is None else chunk.source
     return f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
 

@@ -25,7 +25,7 @@ class Passage:
     end_line: the line of the last character of the passage, from 1, inclusive.
     tokens: the exact number of tokens in the text.
     section: the heading path of the section to which the passage belongs.
-    tokens_before, tokens_after: the number of tokens of the section that are omitted on each side.
+    tokens_before, tokens_after: the number of tokens that are omitted before and after the text.
     next_line: the line at which the section continues, or ``None`` if nothing follows.
     last_line: the last line of the section, or of the requested lines.
     oversize: true if the passage is a single chunk with more tokens than requested.
@@ -86,10 +86,10 @@ def most_fitting(ends: Sequence[int], tokens: Callable[[int], int], most: int) -
 def grown(
     edges: Sequence[int], start: int, end: int, tokens: Callable[[int, int], int], most: int
 ) -> tuple[int, int]:
-    """Extend a span to further edges, alternately after and before it, and return it.
+    """Return the span from ``start`` to ``end``, extended to edges after and before it in turn.
 
-    The span grows as long as it has at most ``most`` tokens; ``tokens`` counts the tokens in a
-    span. ``edges`` are sorted.
+    The result has at most ``most`` tokens, unless the given span has more. ``tokens`` counts the
+    tokens in a span. ``edges`` are sorted.
     """
     before = edges[: bisect_left(edges, start)][::-1]
     after = edges[bisect_right(edges, end) :]

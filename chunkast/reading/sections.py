@@ -130,9 +130,9 @@ def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Sec
     """Return the section whose path, end of path or anchor is ``where``.
 
     Paths match without regard to case. A title may also be written as in the document, with ``#``
-    and markup, or with other quotation marks. An anchor may follow the name of a file. If a section
-    contains another of the same path, the outer one is returned. Raises ``SectionError`` if no
-    section or more than one matches.
+    and markup, or with other quotation marks. An anchor may follow the name of a file. If the
+    first of several matches contains the others, it is returned. Otherwise, and if no section
+    matches, ``SectionError`` is raised.
     """
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
     ambiguous: list[Section] = []

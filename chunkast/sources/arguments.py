@@ -1,4 +1,4 @@
-"""Check arguments. A ``TypeError`` names the given type, the allowed types and a remedy."""
+"""Check the types of arguments. Errors name the given type, the allowed types and a remedy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def checked_text(value: object) -> str:
 def checked_name(name: str, value: object) -> str | None:
     """Return ``value`` as a plain str, or None if ``value`` is None.
 
-    A path becomes a str with forward slashes. Raises ``TypeError`` for any other type.
+    A path becomes a str with forward slashes. Any other type raises ``TypeError``.
     """
     if value is None:
         return None
@@ -66,7 +66,7 @@ def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
 def source_of_path(path: Any) -> str:
     """Return the source of a file's chunks: its path, with forward slashes.
 
-    Raises ``TypeError`` for a path of bytes and for other types.
+    Raises ``TypeError`` unless ``path`` is a str or a path that represents one.
     """
     if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
         return PurePath(path).as_posix()

@@ -41,9 +41,9 @@ def iter_document(
 ) -> Iterator[Chunk]:
     """Return an iterator over the chunks of a document, in order.
 
-    ``parts`` counts the earlier chunks with the same source and heading path; it is not used
-    without a source. The format of a text is inferred from the extension of ``name``, by default
-    ``source``. Raises ``TypeError`` for any other type of document.
+    ``parts`` counts the earlier chunks with the same source and heading path; without a source, it
+    is ignored. The format of a text is given by ``language``, or inferred from the extension of
+    ``name``, by default ``source``. Raises ``TypeError`` for a document of any other type.
     """
     source, language = checked_name("source", source), checked_name("language", language)
     name = source if name is None else name
@@ -71,7 +71,7 @@ def warn_of_path(text: object) -> None:
 
 
 def document_of(source: str | None) -> str:
-    """Return the source of the document of a chunk with this source.
+    """Return the source of a chunk's document, given the chunk's ``source``.
 
     For a chunk of a notebook cell, this is the notebook's source.
     """

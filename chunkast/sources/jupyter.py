@@ -82,9 +82,9 @@ def is_notebook(source: str | None) -> bool:
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """Return the notebook of format 4 whose JSON is ``text``.
+    """Return the notebook whose JSON, in Jupyter's format 4, is ``text``.
 
-    Raises ``SourceError`` with ``path`` and the fault if ``text`` is not such a notebook.
+    Raises ``SourceError``, with ``path`` and the reason, if ``text`` is not such a notebook.
     """
     try:
         # A byte order mark is not part of the JSON.
@@ -160,10 +160,10 @@ def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
 
 
 def id_source(source: str, chunk: Chunk) -> str:
-    """Return the source of which the id of a document's chunk is made.
+    """Return the source from which the id of a document's chunk is computed.
 
-    This is ``source``, or that of the chunk's cell if the cell has an id. Where cells have no id,
-    their number must not be part of the chunks' ids.
+    This is the source of the chunk's cell if the cell has an id, else the document's ``source``:
+    the number of a cell must not affect chunk ids.
     """
     own = chunk.source or source
     return own if own.startswith(f"{source}#cell-id=") else source
@@ -172,7 +172,7 @@ def id_source(source: str, chunk: Chunk) -> str:
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
     """Yield each cell of a notebook with its analysis.
 
-    An analysis includes the headings of earlier cells and the front matter of the first cell.
+    An analysis continues the heading path of earlier cells, and has the front matter of the first.
     """
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
@@ -229,7 +229,7 @@ def chunk_cells(
 ) -> Iterator[Chunk]:
     """Yield the chunks of a notebook, cell by cell.
 
-    ``parts`` counts the earlier chunks in the same cell or with the same heading path.
+    ``parts`` counts the chunks so far by heading path, and by cell if the cell has an id.
     """
     from chunkast.analysis import structure_of
     from chunkast.cutting import chunks_of

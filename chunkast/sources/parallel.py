@@ -46,8 +46,8 @@ def answers(
 ) -> Iterator[Iterator[Answer[Result]]]:
     """Call ``run`` with each of the documents; yield the answers in order.
 
-    Up to ``workers`` processes are used, and ``run`` must be picklable.
-    With "auto", their number depends on the ``size`` of all documents.
+    Up to ``workers`` processes are used, and ``run`` must be picklable. With "auto", their number
+    depends on the total ``size``, in characters or bytes.
     """
     processes = Workers.started(run, workers, size, len(documents))
     if processes is None:
@@ -112,7 +112,7 @@ def iter_documents(
 ) -> Iterator[Iterable[Chunk]]:
     """Yield the chunks of each ``(source, text)`` pair, in order; see ``Chunker.iter_chunks``.
 
-    With "auto", other processes are started only after this process has chunked much text.
+    With "auto", other processes are started once :func:`size_that_pays` characters are chunked.
     """
     check_workers(workers)
     parts: PartCounts = defaultdict(int)
@@ -165,7 +165,7 @@ def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
     """Show a progress bar for ``total`` documents; yield a function to call after each document.
 
     Nothing is shown if ``wanted`` is false, ``total`` is 0, or stderr is not a terminal. For a
-    single document, the bar is only an animation.
+    single document, only the elapsed time is shown.
     """
     if not wanted or not total or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None

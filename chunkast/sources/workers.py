@@ -47,7 +47,7 @@ _GUARD: Final = 'if __name__ == "__main__":'
 class Answer(Generic[Result]):
     """A result, or the exception that was raised instead.
 
-    ``trace`` is the traceback of an exception in another process, as text; otherwise, it is empty.
+    ``trace`` is the traceback of an exception from another process, as text, or "".
     """
 
     result: Result | None = None
@@ -61,7 +61,7 @@ class Answer(Generic[Result]):
         return cast("Result", self.result)
 
     def exception(self) -> BaseException:
-        """Return the exception. If it is from another process, its cause is the traceback there."""
+        """Return the exception; if it is from another process, ``__cause__`` has its traceback."""
         assert self.error is not None, "there is a result"
         if self.trace:
             self.error.__cause__ = _RemoteError(f"\n{self.trace}")
@@ -126,8 +126,8 @@ class Workers:
     def started(cls, run: _Run, workers: WorkerCount, size: float, most: float) -> Workers | None:
         """Start at most ``most`` processes; return ``None`` if this process is enough.
 
-        With "auto", the number also depends on the ``size`` of the texts, and ``None`` is returned
-        if no processes can be started or if they cannot load ``run``.
+        With "auto", the number also depends on the total ``size``, in characters or bytes, and
+        ``None`` is also returned if processes cannot be started or cannot load ``run``.
         """
         wanted = min(_cores(), 2 * size / size_that_pays()) if workers == "auto" else workers
         count = int(min(wanted, most))

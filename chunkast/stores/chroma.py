@@ -19,15 +19,16 @@ _PAGE: Final = 5_000
 
 
 class ChromaTarget:
-    """A collection of Chroma, which is created with the first row.
+    """A Chroma collection, created with its first row.
 
-    client: a client such as ``chromadb.PersistentClient("folder")``.
+    client: a synchronous client, such as ``chromadb.PersistentClient("folder")``.
     name: the name of the collection.
     distance: the distance function of a new collection: "cosine", "l2" or "ip" (inner product).
 
-    A row's id is ``chunk.id``, its document is the text, and its metadata is all other values, with
-    ``metadata`` as JSON. Raises ``ConfigError`` for another kind of client, such as an
-    ``AsyncHttpClient``, and ``MissingPackageError`` if chromadb is not installed.
+    In Chroma, a row's id is ``chunk.id``, its document is the chunk's text, and its metadata has
+    all other values, with ``metadata`` as JSON. Raises ``ConfigError`` for any other client
+    (such as an ``AsyncHttpClient``) or distance, and ``MissingPackageError`` if chromadb is not
+    installed.
     """
 
     def __init__(self, client: Any, name: str, *, distance: Distance = "cosine") -> None:
@@ -60,7 +61,7 @@ class ChromaTarget:
         return (Record.of(row) for row in rows if row and "embed_hash" in row)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector of ``model`` for each of the hashes, if there is one."""
+        """Return a stored vector of ``model`` for each hash, if there is one."""
         found: dict[str, Vector] = {}
         for page in self._pages({"embed_hash": {"$in": [*embed_hashes]}}, "embeddings"):
             pairs = zip(page["metadatas"], page["embeddings"], strict=True)

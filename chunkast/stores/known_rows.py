@@ -11,7 +11,7 @@ __all__ = ("KnownRows",)
 
 
 class KnownRows:
-    """The records of a store by id, by document, and by the hash and model of their vectors."""
+    """The records of a store, indexed by id, by document, and by hash and model."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records: dict[str, Record] = {}
@@ -41,7 +41,7 @@ class KnownRows:
         return [self._records[id_] for name in documents for id_ in self._found.get((name,), ())]
 
     def holders(self, embed_hashes: Iterable[str], model: str) -> list[str]:
-        """Return the id of one row for each hash that has a vector of ``model``."""
+        """Return the id of one row of ``model`` for each hash; omit hashes without one."""
         found = (self._found.get((embed_hash, model)) for embed_hash in embed_hashes)
         return [next(iter(ids)) for ids in found if ids]
 

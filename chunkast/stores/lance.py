@@ -12,15 +12,15 @@ __all__ = ("LanceTarget",)
 
 
 class LanceTarget:
-    """A table of LanceDB, which is created with the first row.
+    """A LanceDB table, created with its first row.
 
-    connection: a connection, such as ``lancedb.connect("folder")``.
+    connection: a synchronous connection, such as ``lancedb.connect("folder")``.
     name: the name of the table.
 
     The table has a column for each value of a row, with ``metadata`` as JSON, and the column
     ``vector``. During a sync, the ids and hashes of all rows are in memory. Raises ``ConfigError``
-    for another kind of connection, such as an ``AsyncConnection``, and ``MissingPackageError`` if
-    lancedb is not installed.
+    for any other connection, such as an ``AsyncConnection``, and ``MissingPackageError`` if lancedb
+    is not installed.
     """
 
     def __init__(self, connection: Any, name: str) -> None:
@@ -45,7 +45,7 @@ class LanceTarget:
         return self._known.records(documents)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector of ``model`` for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash, if there is one."""
         ids = self._known.holders(embed_hashes, model)
         found = self._select(("embed_hash", "vector"), _among(ids)) if ids else ()
         return {row["embed_hash"]: row["vector"] for row in found}

@@ -32,14 +32,14 @@ _HNSW: Final = """select from pg_index
 
 
 class PgvectorTarget:
-    """A table of PostgreSQL with the extension pgvector, which is created with the first row.
+    """A PostgreSQL table with a pgvector column, created with its first row.
 
     connection: a ``psycopg.Connection``, which must not be in a transaction during a sync.
     name: the name of the table, or of a schema and a table in it: "docs" or "search.docs".
     hnsw: at the end of a sync, create an HNSW index for cosine distances if the table has none.
 
     The table has a column for each value of a row, and the column ``embedding`` for the vector.
-    Raises ``ConfigError`` for another kind of connection or an invalid name, and
+    Raises ``ConfigError`` for any other connection or an invalid name, and
     ``MissingPackageError`` if psycopg is not installed.
     """
 
@@ -68,7 +68,7 @@ class PgvectorTarget:
         return [Record.of(dict(zip(RECORD, row, strict=True))) for row in rows]
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector of ``model`` for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash, if there is one."""
         return dict(self._run(_VECTORS, list(embed_hashes), model) if self._exists else ())
 
     def write(self, rows: Sequence[Row], vectors: Sequence[Vector]) -> None:
@@ -88,7 +88,7 @@ class PgvectorTarget:
         self._run("delete from {table} where chunk_id = any(%s)", list(ids))
 
     def finish(self) -> None:
-        """Create the HNSW index if ``hnsw`` is true; an earlier index would slow down writing."""
+        """Create the HNSW index if ``hnsw`` is true and the table has none."""
         if self._hnsw and self._exists and not self._run(_HNSW):
             self._run("create index on {table} using hnsw (embedding vector_cosine_ops)")
 

@@ -18,16 +18,16 @@ _INDEXED: Final = {"document", "embed_hash"}
 
 
 class QdrantTarget:
-    """A collection of Qdrant, which is created with the first row.
+    """A Qdrant collection, created with its first row.
 
-    client: a ``QdrantClient`` of a server, or an embedded one: ``QdrantClient(path="vectors")``.
+    client: a ``QdrantClient``, for a server or embedded: ``QdrantClient(path="vectors")``.
     name: the name of the collection.
     vector: the name of the vector to use, if the collection's vectors have names.
     distance: the distance function of a new collection: "cosine", "dot", "euclid" or "manhattan".
 
-    A point's id is ``chunk.uuid``, and its payload is the row. Raises ``ConfigError`` for another
-    kind of client, such as an ``AsyncQdrantClient``, and ``MissingPackageError`` if qdrant-client
-    is not installed.
+    A point's id is ``chunk.uuid``, and its payload is the row. Raises ``ConfigError`` for any
+    other client (such as an ``AsyncQdrantClient``) or distance, and ``MissingPackageError`` if
+    qdrant-client is not installed.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class QdrantTarget:
         return self._scroll("document", documents)
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector of ``model`` for each hash that has one."""
+        """Return a stored vector of ``model`` for each hash, if there is one."""
         known = self._known or KnownRows(self._scroll("embed_hash", embed_hashes))
         ids = known.holders(embed_hashes, model)
         if not ids:

@@ -73,10 +73,10 @@ class Pending:
 class RowWriter:
     """Writes, updates and deletes rows, and counts them; a dry run only counts.
 
-    known: vectors by hash that need not be read from the store: those of an index, and those of
-        rows that will be overwritten. In a dry run, also empty vectors for texts to embed.
+    known: the vectors, by hash, that are not read from the store: those of an index, and those of
+        rows that will be overwritten. In a dry run, texts to embed have empty vectors here.
     size: the size of the stored vectors, or None if no vectors are stored.
-    waiting: the rows whose texts are still to be embedded, by hash.
+    waiting: the rows whose texts are not embedded yet, by hash.
     """
 
     target: Target

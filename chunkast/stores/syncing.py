@@ -54,8 +54,8 @@ def sync(
     the sync again: at most two batches, and texts that moved between rows, are embedded again. Do
     not run two syncs of one target at once.
 
-    Raises ``ConfigError`` for an invalid argument, a duplicate source, or a chunk of another
-    document, and if ``remove_missing`` would delete everything because no document was passed.
+    Raises ``ConfigError`` for an invalid argument, a duplicate source, or a chunk under the wrong
+    source, and if ``remove_missing`` would delete everything because no document was passed.
     Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or returns
     anything but vectors of the store's size, if the store refuses a request, or if the store
     belongs to another program. Raises ``StoreError`` before writing if a text of an index has no

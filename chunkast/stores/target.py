@@ -36,7 +36,7 @@ Vector = Sequence[float]
 class Record:
     """The values of a stored row that decide whether it is up to date.
 
-    The fields are those of the row: ``id`` is its ``chunk_id``; ``anchor`` is empty if absent.
+    ``id`` is the row's ``chunk_id``; the other fields have the same names in the row.
     """
 
     id: str
@@ -78,7 +78,7 @@ class Target(Protocol):
         """Return the records of these documents, or of all documents if ``documents`` is None."""
 
     def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
-        """Return a stored vector of ``model`` for each hash that has one.
+        """Return a stored vector of ``model`` for each hash, if there is one.
 
         ``embed_hashes`` has at most 1,000 hashes.
         """
@@ -100,7 +100,7 @@ class Target(Protocol):
 
 
 def row_of(chunk: Chunk, document: str, model: str) -> dict[str, Any]:
-    """Return the row of a chunk: the values to store with its vector, without empty ones."""
+    """Return the row of a chunk: the values, except empty ones, to store with its vector."""
     values = {
         **{name: getattr(chunk, name, None) for name in COLUMNS},
         "chunk_id": chunk.id,

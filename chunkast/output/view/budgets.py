@@ -24,7 +24,7 @@ class BudgetView:
 
     max_tokens: the budget, in tokens.
     chunks: the chunks, in order.
-    cuts: the cut before each chunk but the first; see :func:`find_cuts`.
+    cuts: the cut before each chunk except the first; see :func:`find_cuts`.
     """
 
     max_tokens: int

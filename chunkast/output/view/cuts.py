@@ -14,7 +14,7 @@ __all__ = ("Cut", "find_cuts")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The start of a chunk's own text, and the break point that was chosen there.
+    """The start of a chunk after its overlap, and the break point that was chosen for it.
 
     pos: the character index of the start.
     kind: the kind of the break point, or "inside X" for a cut within a block of kind X.

@@ -38,7 +38,7 @@ def render_html(view: View) -> str:
 
 
 def page_of(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Return one HTML page for ``documents``, each the data that :func:`report_data` returns."""
+    """Return one HTML page for ``documents``, a list of results of :func:`report_data`."""
     style, script = resource("page.css"), resource("page.js")
     only = documents[0] if len(documents) == 1 else documents
     data = json.dumps(only, ensure_ascii=False, separators=(",", ":"))
