@@ -48,7 +48,7 @@ class Tables:
     tails: the starts of the tags that close a table or a part of a table; in Markdown, of
         lines inside the header.
     outer: for each tag, its start if it opens an element, or its end if it closes one.
-    inner: the other ends of the tags, in the same order.
+    inner: the other end of each tag, in the same order.
     cells: returns the cells in a row or in a part of a row.
     around: yields the sorted cuts in the leaf, with the prefixes and the suffix that complete the
         document's parts around them. A part without prefixes has no frame.

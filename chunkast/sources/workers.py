@@ -70,7 +70,7 @@ class Answer(Generic[Result]):
     def sendable(self) -> Answer[Result]:
         """Return a picklable answer, with the traceback of its exception as text.
 
-        An exception that cannot be pickled is replaced by one with the same message.
+        An exception that cannot be pickled is replaced by a ``ChunkastError`` with its message.
         """
         if self.error is None:
             return self

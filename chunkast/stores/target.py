@@ -61,7 +61,7 @@ class Target(Protocol):
 
     A row has a unique ``chunk_id``, the values of ``Row`` and a vector. Methods never return,
     change or delete the rows of other programs. When a method returns, its changes are durable; if
-    the process is killed earlier, each row is either the old or the new one. If a method raises a
+    the process is killed earlier, each row is either unchanged or complete. If a method raises a
     ``ConfigError``, the sync raises it again; any other exception becomes a ``SyncError``.
     """
 

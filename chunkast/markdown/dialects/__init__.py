@@ -1,4 +1,4 @@
-"""The supported dialects of Markdown, one row of ``DIALECTS`` each."""
+"""The supported dialects of Markdown, as rows of ``DIALECTS``."""
 
 from __future__ import annotations
 
