@@ -159,6 +159,8 @@ def after_items(text: str, blocks: Sequence[Block]) -> Iterator[int]:
         after = [block for block in rest if not CONSTRUCTS[block.kind].blank][:2]
         if not after:
             break
+        if len(before.children) > 1 and after[-1].kind != "list":
+            continue
         numbers = [_NUMBER.match(text, each.start) for each in (before.children[-1], after[-1])]
         number, later = (int(match[1]) if match else -1 for match in numbers)
         block, single = after[0], len(before.children) == 1

@@ -260,7 +260,7 @@ class BlockWalk:
         tail = self._text[previous.end - _TAIL : previous.end]
         if self._introducible or (self._direct and before.plain):
             return not tail.rstrip().endswith(FULL_STOPS)
-        return before.named == "html" or (before.plain and not {":", "："}.isdisjoint(tail))
+        return before.named == "html" or (before.plain and (":" in tail or "：" in tail))
 
     def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> float:
         """Return the weight of the previous leaf as a lead-in to the next one, or 0."""

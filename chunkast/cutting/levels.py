@@ -80,10 +80,10 @@ class Body:
         take up most of the budget.
         """
         tables, costs = self.inside.tables, self.costs
-        is_named = tables.leading.get(start) == "orphan-heading"
-        group = tables.groups[start][0][0] if is_named else start
-        if group < start and 4 * costs.tokens(group, start) <= 3 * costs.budget:
-            return costs.fits(group, end, costs.budget - _CLOSING)
+        if tables.groups and tables.leading.get(start) == "orphan-heading":
+            group = tables.groups[start][0][0]
+            if 4 * costs.tokens(group, start) <= 3 * costs.budget:
+                return costs.fits(group, end, costs.budget - _CLOSING)
         reserve = self.above.reserve if start < self.above.word_end else 0
         return costs.is_within(self.above.start(start), end, reserve)
 

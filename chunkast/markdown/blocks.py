@@ -85,9 +85,19 @@ def with_children(block: Block, children: Sequence[Block]) -> Block:
     return relabelled(block.kind, block, tuple(children))
 
 
-def rearranged(block: Block, step: Callable[[list[Block]], list[Block]]) -> Block:
-    """Return ``block`` with ``step`` applied to the children of each container, inner first."""
-    children = [rearranged(child, step) if child.children else child for child in block.children]
+def rearranged(
+    block: Block,
+    step: Callable[[list[Block]], list[Block]],
+    wanted: Callable[[Block], bool] = lambda _: True,
+) -> Block:
+    """Return ``block`` with ``step`` applied to the children of each container, inner first.
+
+    Containers inside it that are not ``wanted`` are left as they are.
+    """
+    children = [
+        rearranged(child, step, wanted) if child.children and wanted(child) else child
+        for child in block.children
+    ]
     return with_children(block, step(children))
 
 

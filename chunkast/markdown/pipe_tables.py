@@ -52,27 +52,33 @@ def count_cells(row: str) -> int:
 
 def arrange_pipes(text: str, tree: Block, _signs: Signs) -> Arranged:
     """Turn lines of cells into tables, and add a line right above a table to its header."""
-    return (rearranged(tree, partial(_with_rows, text)) if "|" in text else tree), []
+
+    def has_pipe(block: Block) -> bool:
+        return text.find("|", block.start, block.end) >= 0
+
+    return (rearranged(tree, partial(_with_rows, text), has_pipe) if has_pipe(tree) else tree), []
 
 
 def _with_rows(text: str, blocks: list[Block]) -> list[Block]:
     found: list[Block] = []
     for block in blocks:
-        above = found[-1] if found else block
-        if block.kind == "paragraph" and text.find("|", block.start, block.end) >= 0:
+        kind = block.kind
+        if kind == "paragraph" and text.find("|", block.start, block.end) >= 0:
             widths = _widths(text, block)
             is_table = len(widths) > 2 and widths[0] > 1 and len({*widths}) == 1
             found.append(new_block("table", block.start, block.end) if is_table else block)
-        elif block.kind == "table" and above.kind == "paragraph" and _is_header(text, above, block):
-            found[-1] = new_block("table", above.start, block.end)
-        else:
-            found.append(block)
+            continue
+        if kind == "table" and found and _is_header(text, found[-1], block):
+            block = new_block("table", found.pop().start, block.end)  # noqa: PLW2901
+        found.append(block)
     return found
 
 
 def _is_header(text: str, leaf: Block, table: Block) -> bool:
-    """Return whether a paragraph right above a table is a rule or a row of its header."""
-    widths = _widths(text, table)[:1] if leaf.end == table.start else [0]
+    """Return whether a leaf right above a table is a rule or a row of its header."""
+    if leaf.kind != "paragraph" or leaf.end != table.start:
+        return False
+    widths = _widths(text, table)[:1]
     return widths != [0] and _widths(text, leaf) == widths
 
 
@@ -88,11 +94,11 @@ def pipe_table(text: str, start: int, end: int) -> Tables:
     starts = line_starts(text, start, end)
     cells = cache(partial(_cells, text))
     lines = [*pairwise([marks_end(text, start, starts[1]), *starts[1:]])]
-    header = _header([text[marks_end(text, *line) : line[1]].strip() for line in lines[:4]])
-    first, shown = header.stop, [*header]
+    heading = _header([text[marks_end(text, *line) : line[1]].strip() for line in lines[:4]])
+    first, shown = heading.stop, [*heading]
     if len(shown) < 2:
         rows = ([text[each[2] : each[3]].lower() for each in cells(*row)] for row in lines[first:])
-        shown = [first, *header] if begins_with_header([[*enumerate(row)] for row in rows]) else []
+        shown = [first, *heading] if begins_with_header([[*enumerate(row)] for row in rows]) else []
     body = first + (first in shown)
     tables = Tables(rows=starts[max(first, 1) : -1], tails=starts[1:first], cells=cells)
     tables.leading |= dict.fromkeys(starts[max(first, 1) : body + 1], "lead-in")
@@ -103,8 +109,12 @@ def pipe_table(text: str, start: int, end: int) -> Tables:
         whole = "".join(text[starts[number] : starts[number + 1]] for number in shown)
         # Each part of a row has a prefix of its own, so without a limit the total is not linear.
         whole = _PADDING.sub(" ", whole) if len(whole) <= _LONGEST_HEADER else ""
+        header = (whole,) if whole.strip("> \t|") else ()
         for pos in cuts:
             row = lines[bisect_right(starts, pos) - 1]
+            if pos == row[0] >= starts[body] and not tables.groups:
+                yield pos, header, ""  # almost always
+                continue
             fillings = _fillings(text, row, cells, pos, columns) if pos >= starts[body] else ()
             above = tables.group_rows(text, row[0])
             framed = [whole + rows + filling for rows in above for filling in fillings]

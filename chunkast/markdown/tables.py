@@ -71,6 +71,8 @@ class Tables:
         Group rows name the rows below them, up to the next group row or the end of their part of the
         table. The last row of a part is no group row, and if all rows may be, none is.
         """
+        if not any(may_group):
+            return
         above: list[tuple[int, int]] = []
         last, ended = 0 if all(may_group) else len(rows) - 1, 0
         for number, row in enumerate(rows):

@@ -33,6 +33,9 @@ _LEAST: Final = 3
 
 def line_marks(text: str) -> list[re.Pattern[str]]:
     """Return the patterns of turns and of entries that match at least three lines of a paragraph."""
-    starts, marks = line_starts(text)[:-1], (TURN, _ENTRY)
+    starts = line_starts(text)[:-1]
+    if len(starts) < _LEAST:
+        return []
+    marks = (TURN, _ENTRY) if "[" in text else (TURN,)
     matches = (islice(filter(partial(mark.match, text), starts), _LEAST) for mark in marks)
     return [mark for mark, found in zip(marks, matches, strict=True) if len([*found]) == _LEAST]
