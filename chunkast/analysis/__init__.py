@@ -55,9 +55,9 @@ def structure_of(
 ) -> Structure:
     """Return the structure of a document; the extension of ``name`` determines its format.
 
-    ``language`` overrides the format: a programming language, or "" for Markdown. If ``blanks`` is
-    false, blank lines between top-level blocks may be missing from the tree. If ``text`` is an
-    ``Analysis``, it is used unchanged. Never raises for a str, unless a user's heuristic does.
+    ``language``, the name of a programming language or "" for Markdown, overrides this format. If
+    ``blanks`` is false, blank lines between top-level blocks may be missing from the block tree. An
+    ``Analysis`` is used unchanged. Never raises for a str, unless a user's heuristic does.
     """
     if isinstance(text, Analysis):
         return Structure(text, config, complete=True)

@@ -10,9 +10,9 @@ __all__ = ("merge_break_points",)
 
 
 def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
-    """Merge lists of break points into a sorted list with the best point for each position.
+    """Return the best break point of all ``lists`` at each position, sorted by position.
 
-    Of points with equal scores, the first in the given lists is kept. Never raises.
+    The best point has the highest score; of equal scores, the first counts. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> merge_break_points([BreakPoint(8, 20.0, "paragraph")], [BreakPoint(8, 90.0, "h2")])

@@ -1,4 +1,4 @@
-"""Analyze a source file, with definitions as sections and statements as blocks."""
+"""Analyze a source file: definitions become sections, and statements become blocks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Definition:
 
 
 def read_code(text: str, language: str, config: ChunkConfig) -> Structure:
-    """Return the structure of a source file, with its definitions and statements. Never raises.
+    """Return the structure of a source file. Never raises.
 
     If the language is unknown or its grammar is not installed, the structure has one block and no
     break points. The block is divided later, at blank lines and indentation.

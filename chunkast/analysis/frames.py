@@ -1,4 +1,4 @@
-"""Compute the frames of divided blocks: header rows, opening fence lines, and open HTML tags."""
+"""Compute the frames of divided blocks: repeated header rows, fence lines and HTML tags."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ("Frame", "frames_of")
 class Frame:
     """The text to add around a part of a divided block to make the part self-contained.
 
-    The first of the ``prefixes`` that fits is added before a part that begins inside
-    ``(start, end)``, and ``suffix`` after a part that ends there.
+    The first of the ``prefixes`` that fits is added before a part that begins strictly inside
+    ``(start, end)``. The ``suffix`` is added after a part that ends in ``(start, end]``.
     """
 
     start: int

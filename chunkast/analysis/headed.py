@@ -1,4 +1,4 @@
-"""Find the text right below headings, from which no cut may separate them."""
+"""Find the text right below headings, so that no cut separates a heading from its text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FIRST_WORD = re.compile(rf"(?:[^\w{WHITE_SPACE}]*[{WHITE_SPACE}])*[^{WHITE_SPAC
 class Headed(NamedTuple):
     """A leaf of text right below headings.
 
-    headings: the starts of the headings, outermost first. Only labels are between them.
+    headings: the starts of the headings, in order. Only labels may be between them.
     start: the start of the leaf.
-    word_end: the end of its first word.
+    word_end: the end of the leaf's first word.
     """
 
     headings: Sequence[int]
@@ -33,7 +33,7 @@ class Headed(NamedTuple):
 
 
 class HeadedLeaves:
-    """Looks up the leaves right below headings in a document by position.
+    """Looks up, by position, the leaves right below a document's headings.
 
     ``text`` is the text that the parser read.
     """
@@ -51,7 +51,10 @@ class HeadedLeaves:
         self._starts = [each.start for each in self._headed]
 
     def at(self, pos: int) -> Headed | None:
-        """Return the first leaf at or after ``pos`` if a heading above it begins before ``pos``."""
+        """Return the first headed leaf at or after ``pos``.
+
+        Returns None unless a heading above the leaf begins before ``pos``.
+        """
         slot = bisect_left(self._starts, pos)
         headed = self._headed[slot] if slot < len(self._headed) else None
         return headed if headed and headed.headings[0] < pos else None

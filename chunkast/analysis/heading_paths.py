@@ -1,10 +1,10 @@
-"""Find the heading path at each position, and the sections of a document and of its spans.
+"""Find heading paths by position, and the sections of a document or span.
 
-A section consists of runs of its own text and of the sections inside it. Usually its own text is
-one run. A section inside a wrapper, such as a tab, ends with the wrapper; then the section around
-the wrapper continues, with another run. The footnotes and link definitions at the end of a document
-are another run: of its only section of the highest level, or else of the document. A page inside
-the document is a section too, and ends all others.
+A section consists of its own text and the sections inside it. Usually its own text is one run. A
+section inside a wrapper, such as a tab, ends with the wrapper; then the section around the wrapper
+continues, with another run. The footnotes and link definitions at the end of a document are a run,
+too. If the document has exactly one section of level 1, the run belongs to this section; otherwise,
+to the document. A page inside the document is also a section, and ends all others.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _NO_TEXT: Final = _APPENDIX | {"blank", "front-matter"}
 
 
 def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
-    """Return a heading path that begins with the document's title and has no empty titles.
+    """Return a heading path without empty titles, and with the document's title in front.
 
-    The title is not added again if the path already contains it.
+    The title is not added if the path already contains it.
     """
     titles = tuple(filter(None, path))
     return (title, *titles) if title and title not in titles else titles
@@ -106,15 +106,16 @@ class OpenSections:
 
 
 class Headings:
-    """Looks up the headings that begin sections by position.
+    """Looks up headings, runs and sections by position.
 
     all: the headings of the analysis. A heading without a title also begins a run, but its path is
-    that of the section around it.
+        that of the section around it.
     pages: the document, and the pages inside it.
     first_path: the heading path of the text before the first heading.
     runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
     ends: for each run that begins a section, the number of the first run after the section.
-    appendices: the starts of the footnotes and link definitions at the end of a document or page.
+    appendices: the starts of the footnotes and link definitions at the end of pages, each with the
+        highest level of the sections that end there.
     """
 
     def __init__(self, analysis: Analysis) -> None:
@@ -153,14 +154,14 @@ class Headings:
         return self.runs[self.run_at(pos)].heading
 
     def path(self, number: int) -> tuple[str, ...]:
-        """Return the heading path of the section that heading ``number`` begins."""
+        """Return the heading path of heading ``number``, or ``first_path`` for -1."""
         return self.all[number].path if number >= 0 else self.first_path
 
     def sections(self, start: int, end: int) -> list[tuple[int, tuple[str, ...], int]]:
         """Return the start, heading path and first run of each section in ``[start, end)``.
 
-        Every path begins with the title of the page, if it has one. Text before the first heading
-        counts as a section only if its path is not empty.
+        Every path contains the title of the page, if the page has one. Text before the first
+        heading counts as a section only if its path is not empty.
         """
         sections: list[tuple[int, tuple[str, ...], int]] = []
         for number in range(self.run_at(start), bisect_left(self._starts, end)):
@@ -238,7 +239,7 @@ def _runs_of(
 class Part(NamedTuple):
     """A part of a section: a section inside it, or a span of its own text.
 
-    ``number`` is the number of the inner section's first run, or -1 for own text.
+    ``section`` is the number of the inner section's first run, or -1 for own text.
     """
 
     start: int
@@ -247,13 +248,13 @@ class Part(NamedTuple):
 
 
 class Sections:
-    """The sections of a document, as they are cut. A section has the number of its first run.
+    """The sections of a document, as they are cut. A section's number is that of its first run.
 
     starts: the start of each run, then the end of the text. A start at which no cut is allowed is
         moved.
-    roots: the sections that are cut separately, and never joined.
+    roots: the sections that are cut separately, and never joined with others.
     appendices: the starts of the footnotes and link definitions at the end of a document or page.
-    apart: the first run of each page whose front matter is omitted, with the end of the text before
+    apart: for the first run of each page whose front matter is omitted, the end of the text before
         the page.
     """
 

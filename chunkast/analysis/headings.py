@@ -45,8 +45,8 @@ def _with_blocks(analysis: Analysis, children: list[Block]) -> Analysis:
 def pseudo_headings(analysis: Analysis) -> Analysis:
     """Return the analysis with its entirely bold paragraphs turned into headings.
 
-    Such a heading is one level below the last Markdown heading, or deeper if it is numbered: "2.3"
-    is two levels below it.
+    Such a heading is one level below the previous Markdown heading. If it is numbered, each part of
+    its number counts as a level: "2.3" is two levels below.
     """
     level = 0
     children = list(analysis.blocks.children)

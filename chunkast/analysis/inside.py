@@ -1,6 +1,6 @@
 """Read the text inside a leaf: its sentences, and the spans in it that should not be cut.
 
-Nothing here depends on the budget. Spans are nested; the cutter keeps the outermost that fits.
+Nothing here depends on the budget. Spans may be nested; the cutter keeps the outermost that fit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class InlineText:
     _spans: Sequence[InlineSpan]
 
     def outermost(self, fits: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
-        """Yield the spans of the outermost inline constructs that fit, such as links."""
+        """Yield the spans of inline constructs, such as links: the outermost ones that fit."""
         source = self._prose.source
         spans = [(span, 0) for span in reversed(self._spans)]
         while spans:
@@ -57,11 +57,11 @@ class InlineText:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The inside of a leaf.
+    """The text and tables inside a leaf.
 
     clusters: the spans of grapheme clusters with several characters.
-    text: the leaf as prose, or None for a leaf that is divided in another way.
-    tables: the rows and cells of tables.
+    text: the leaf's prose, or None for a leaf that is not prose.
+    tables: the rows and cells of the leaf's tables.
     """
 
     clusters: Sequence[tuple[int, int]]
@@ -70,7 +70,7 @@ class Inside:
 
 
 class Insides:
-    """Reads the insides of the leaves of one document."""
+    """Reads the text and tables inside the leaves of one document."""
 
     def __init__(self, analysis: Analysis, language: str) -> None:
         self._analysis = analysis
@@ -79,7 +79,7 @@ class Insides:
         self._items = item_marks(analysis.extensions)
 
     def of(self, leaf: Block, end: int) -> Inside:
-        """Return the inside of a leaf; clusters are listed up to ``end`` or the leaf's end."""
+        """Return the ``Inside`` of a leaf, with clusters up to its end or, if later, ``end``."""
         shape = CONSTRUCTS[leaf.kind].shape
         return Inside(
             self.clusters(leaf.start, max(leaf.end, end)),
@@ -88,7 +88,7 @@ class Insides:
         )
 
     def text(self, leaf: Block) -> InlineText:
-        """Return the sentences and inline constructs of a leaf as prose."""
+        """Return the sentences and inline constructs of a leaf, which is read as prose."""
         return self._read(Prose(self._parsed, leaf))
 
     def several_sentences(self, leaf: Block) -> InlineText | None:

@@ -47,8 +47,8 @@ class Neighbours(NamedTuple):
     text: the document.
     leaf, row: the first leaf and its row in the table of constructs.
     next_leaf, next_row: the second leaf and its row.
-    direct, next_direct: whether a heading in place of the leaf would begin a section, because the
-        leaf is not inside an item, quote or note.
+    direct, next_direct: whether the first and the second leaf are outside any item, quote or note,
+        where a heading would begin a section.
     opens: whether the first leaf is the line that opens the container or tag around the second.
     clings: whether the second leaf stays with the first.
     ended: whether a container ends between them.
@@ -81,9 +81,9 @@ class LeadIn(NamedTuple):
     """A kind of lead-in.
 
     applies: returns whether the first of two leaves is a lead-in of this kind to the second.
-    weight: the score of the break point between the two, as a share of the score "lead-in". If
-        zero, the break point keeps its score, and only cutting treats the two as a lead-in and its
-        text.
+    weight: the highest score of the break point between the two, as a share of the score "lead-in".
+        With 0, the break point keeps its own score, but the cutter still treats the first leaf as a
+        lead-in.
     """
 
     applies: Callable[[Neighbours], bool]
@@ -227,7 +227,7 @@ _ROWS: Final = (
 
 
 def lead_in(pair: Neighbours) -> LeadIn | None:
-    """Return the kind of lead-in that the first leaf is to the second, or None if it is none."""
+    """Return the kind of lead-in that the first leaf is to the second, or None if it is not one."""
     for row in _ROWS:
         if row.applies(pair):
             return row

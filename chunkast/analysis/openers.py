@@ -1,8 +1,7 @@
-"""Find the openers of blocks: the text at the beginning of a block that its later parts need.
+"""Find the openers of blocks: text without which the later parts of a block are unclear.
 
-A part of a warning needs the warning's title, a part of a list the sentence that introduces the
-list, and an item of a sublist its parent item. Openers are copied from the source, without the
-prefixes of lines.
+Examples are the title of a warning, the sentence that introduces a list, and the parent item of a
+sublist. Openers are copied from the document, without line prefixes such as "> ".
 """
 
 from __future__ import annotations

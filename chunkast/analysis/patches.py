@@ -49,7 +49,7 @@ _ADDED: Final[Mapping[str, tuple[type, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentContext:
-    """The context of a heuristic's draft.
+    """The ``context`` of the draft that a heuristic receives.
 
     config: the configuration.
     tool_calls: the calls to the configured tools in the original text, in order.
@@ -151,9 +151,10 @@ _RULES: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def in_order(analysis: Analysis) -> Analysis:
-    """Return ``analysis`` with its fields sorted, because heuristics may have added to them.
+    """Return ``analysis`` with sorted fields, because heuristics may have added to them.
 
-    Points inside a grapheme cluster are removed, and spans are extended to whole clusters.
+    Points inside a grapheme cluster are removed. Regions and headings are extended to whole
+    clusters.
     """
     clusters = SpanSet(joined_spans(analysis.text, 0, len(analysis.text)))
 

@@ -36,8 +36,8 @@ def section_starts(headings: Headings) -> Iterator[int]:
 def anchors_of(headings: Headings) -> list[tuple[str, ...]]:
     """Return the anchors of each heading: its id, other ids in the text, and its slug.
 
-    An id that is the first anchor of another heading is omitted, unless it is in the attributes.
-    The anchor of a heading without a title is "".
+    An id that is the first anchor of another heading is omitted, unless it is in the heading's own
+    attributes. The anchor of a heading without a title is "".
     """
     titled = [number for number, heading in enumerate(headings.all) if heading.title]
     named = [headings.all[number] for number in titled]

@@ -1,6 +1,6 @@
 """The structure of a document: its leaves, sections and possible cuts.
 
-Possible cuts and the insides of leaves are computed on first use.
+Possible cuts, and the text and tables inside leaves, are computed on first use.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _REMEMBERED: Final = 2
 class Structure:
     """The structure of one document.
 
-    ``analysis`` has the blocks and headings and, if ``complete`` is true, all break points and
-    regions. If it is false, the points and regions of blocks are computed on first use;
+    ``analysis`` has the blocks, the headings and, if ``complete`` is true, all break points and
+    regions. If ``complete`` is false, those of blocks are computed on first use;
     :meth:`completed` returns an analysis with all of them.
     """
 
@@ -69,7 +69,7 @@ class Structure:
         return self.analysis.masked or self.text
 
     def front_matter_at(self, pos: int) -> str | Mapping[str, Any]:
-        """Return the front matter of the page at ``pos``, as data if it is parsed and valid."""
+        """Return the front matter of the page at ``pos``: a mapping if it is parsed, or a str."""
         page, data = self.headings.page_at(pos), self.analysis.front_matter_data
         if page.number:
             data = _data(page.front_matter) if self._config.front_matter == "parsed" else None
@@ -108,7 +108,7 @@ class Structure:
 
     @cached_property
     def points(self) -> Sequence[Point]:
-        """The sorted points where a cut may be made, of a complete analysis or of all leaves."""
+        """The sorted points where a cut may be made: those of all leaves or a complete analysis."""
         own, points = self._walk.points, list(self._walk.points)
         # Between a bold line and its text, for example, a cut is worse.
         lead_in = self._config.score_table["lead-in"] / 2
@@ -174,7 +174,7 @@ class Structure:
         return first
 
     def is_nested(self, pos: int) -> bool:
-        """Return whether ``pos`` is inside a top-level block, and not at its edges."""
+        """Return whether ``pos`` is strictly inside a top-level block."""
         number = bisect_left(self._starts, pos)
         following = self._starts[number] if number < len(self._starts) else len(self.text)
         return following > pos
@@ -185,7 +185,7 @@ class Structure:
         return self.leaves[number] if number >= 0 and pos < self.leaves[number].end else None
 
     def row(self, leaf: Block) -> Construct:
-        """Return the row of the table of constructs for a leaf."""
+        """Return a leaf's row in the table of constructs."""
         return CONSTRUCTS[leaf.kind]
 
     def is_block(self, kind: str) -> bool:
@@ -227,7 +227,7 @@ class Structure:
 
     @cached_property
     def insides(self) -> Insides:
-        """The reader of the insides of leaves."""
+        """The reader of the text and tables inside leaves."""
         language = self._config.sentence_language
         if language == "auto":
             language = language_of_text(self.text, self.analysis.front_matter)
@@ -239,7 +239,7 @@ class Structure:
         return Openers(self.analysis, self.headings, self._starts, lambda: self.insides)
 
     def outliner(self, least: int) -> Outliner:
-        """Return a reader of code that ignores items inside items of up to ``least`` characters."""
+        """Return an outliner that ignores items inside an item of at most ``least`` characters."""
         return Outliner(least)
 
     def definitions(self, leaf: Block, outliner: Outliner) -> list[Point]:
@@ -247,7 +247,7 @@ class Structure:
         return code_points(self.parsed, leaf, outliner, self._config.score_table)
 
     def margin(self, leaf: Block) -> Margin:
-        """Return the marks of containers before the lines of a fence."""
+        """Return the margin of a leaf: the marks of containers before its code."""
         return margin_of(self.parsed, leaf)
 
     def frames(self, leaf: Block, inside: Inside, cuts: Sequence[int]) -> list[Frame]:

@@ -40,11 +40,11 @@ def scored(
     positions: Sequence[int],
     scores: Mapping[str, float],
 ) -> list[Point]:
-    """Return the points before ``items``; the ``lines`` of code begin at ``positions``.
+    """Return the points before ``items`` of code, whose ``lines`` begin at ``positions``.
 
     The depth of a point is the number of items around it. A definition or import has the score of
     its kind at any depth. A deeper statement has a lower score, but always a higher one than a
-    plain line. The point between a header and its body has the score of a lead-in.
+    plain line. The point between the header and the body of an item has the score of a lead-in.
     """
     points: list[Point] = []
     for item in items:
@@ -107,7 +107,7 @@ def code_points(
 
 
 def margin_of(text: str, leaf: Block) -> Margin:
-    """Return the margin of a leaf. Without a fence, the margin ends with the quote marks."""
+    """Return the margin of a leaf. Without a fence, the margin ends with the last quote mark."""
     # The prefix before the fence also precedes its code: quote marks, or as many blanks as an
     # item's marker has characters.
     if CONSTRUCTS[leaf.kind].fenced:

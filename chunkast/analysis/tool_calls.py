@@ -124,7 +124,7 @@ def with_blocks(analysis: Analysis, masks: Sequence[ProtectedRegion]) -> Analysi
 def with_calls(
     analysis: Analysis, calls: Iterable[ToolCall], regions: Iterable[ProtectedRegion]
 ) -> Analysis:
-    """Return the analysis with the regions, and an annotation for each call."""
+    """Return the analysis with the ``regions`` and an annotation for each call added."""
     listed = ({name: getattr(call, name) for name in _LISTED} for call in calls)
     marks = [Annotation(c["start_index"], c["end_index"], "tool_calls", c) for c in listed]
     return analysis.plus(regions=regions, annotations=marks)

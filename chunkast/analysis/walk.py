@@ -39,7 +39,7 @@ class Point(NamedTuple):
     """A position at which a cut may be made.
 
     score, kind: the score and the kind of the break point.
-    depth: the number of containers that a cut divides, or ``INSIDE`` for a cut in a leaf.
+    depth: the number of containers that a cut here divides, or ``INSIDE`` for a cut in a leaf.
     leaf: the leaf that begins at the position, or None.
     """
 
@@ -56,8 +56,8 @@ class BlockWalk:
     points: the points; the first has the score 0 and no kind.
     regions: the spans of protected blocks, sorted by start; of those with the same start, the
         longest first.
-    first_children: the numbers of leaves that stay with the previous leaf, but whose points keep
-        their own scores, such as the first child of a list item.
+    first_children: the numbers of leaves, such as the first child of a list item, that stay with
+        the previous leaf although their points keep their own scores.
     """
 
     def __init__(self, text: str, scores: Mapping[str, float]) -> None:
@@ -102,7 +102,7 @@ class BlockWalk:
                 self.points[number] = point._replace(score=score, kind="lead-in")
 
     def last_point(self) -> tuple[float, str] | None:
-        """Return the score and kind of the point after the last leaf, or None if there is none."""
+        """Return the score and kind of the point after the last leaf, or None if it has none."""
         if self._after == _NONE or self._previous is None:
             return None
         return self._after, self._after_kind
@@ -298,7 +298,7 @@ def _score_kind(block: Block, row: Construct) -> str:
 
 
 def line_end(text: str, end: int) -> int:
-    """Return ``end``, or the start of a line ending that ends at ``end``."""
+    """Return the start of the line ending that ends at ``end``, or ``end`` if there is none."""
     if text.endswith("\n", 0, end):
         end -= 1
     if text.endswith("\r", 0, end):

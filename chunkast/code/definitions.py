@@ -1,8 +1,8 @@
 """Outline source code: find the lines at which definitions and statements begin.
 
 The grammar parses windows of a few kilobytes (see ``grammars``). The complete items of a window are
-kept, and the next window begins after them. The body of a statement larger than a window is parsed
-in windows too: the statement's first lines and their closing brackets are added around each. So the
+kept, and the next window begins after them. If a statement is larger than a window, its body is
+parsed in windows, too, each between the statement's first lines and their closing brackets. So the
 time is linear in the length of the code, and an error affects only nearby items.
 """
 
@@ -58,10 +58,11 @@ class Item(NamedTuple):
 
     line: the first line of the item, from 0, including comments and attributes directly above it.
     depth: the number of items that contain the item.
-    kind: the kind of item: "class", "function", "type", "import" or "statement".
+    kind: "class", "function", "type", "import" or "statement"; without a grammar, "line" or
+        "blank-line".
     first: true if the item is the first one inside the item that contains it.
     named: the line number of a definition's title, and the title's start and end in the line. The
-        title ends with the definition's name, such as "class Hut".
+        title, such as "class Hut", ends with the definition's name.
     """
 
     line: int

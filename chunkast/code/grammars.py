@@ -61,8 +61,8 @@ def _grammar(package: str, entry: str) -> Any:
 def parse(source: str, language: Language) -> Any:
     r"""Return the root node of the syntax tree of ``source``.
 
-    Returns None if the grammar is not installed or parsing takes too much work. ``source`` must be
-    ASCII with line ends of ``\n``, and at most ``MAX_BYTES`` long.
+    Returns None if the grammar is not installed, ``language`` refuses ``source``, or parsing takes
+    too much work. ``source`` must be ASCII with line ends of ``\n``, of at most ``MAX_BYTES``.
     """
     grammar = _grammar(language.package, language.entry)
     if grammar is None or language.refuses(source):

@@ -26,9 +26,9 @@ class Language(NamedTuple):
     kinds: the kind of break point for each node type; nodes of other types are statements.
     wrappers: the types of nodes around a definition, such as decorators and ``export``. A wrapper
         has the same kind as the definition.
-    closers: by the start of a line that opens a block, the text that ends the block; brackets are
-        not included.
-    filler: a statement for a block that must not be empty.
+    closers: the text that ends a block, by the start of the line that opens it; brackets are not
+        included.
+    filler: a statement that fills a block, if blocks must not be empty.
     """
 
     name: str

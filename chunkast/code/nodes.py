@@ -119,7 +119,7 @@ def title_of(
 
 
 def is_sequence(node: Any, language: Language) -> bool:
-    """Return whether a node contains only other nodes on separate lines, or one definition."""
+    """Return whether a node is only a sequence of nodes on separate lines, or one definition."""
     while node.end_point.row > node.start_point.row:
         # A comment may follow a member on its line.
         named = [child for child in node.named_children if not child.is_extra]

@@ -1,4 +1,4 @@
-"""Find the spans of a leaf that must not be cut, given the budget, and the starts of sentences."""
+"""Find the starts of a leaf's sentences, and the spans that must not be cut at a given budget."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ("Blocked", "blocked_in", "sentence_cuts")
 class Blocked(NamedTuple):
     """The spans of a leaf that are never cut, and the sorted starts of its sentences.
 
-    ``spans`` has all grapheme clusters, and the links, inline code, tags of HTML tables and regions
-    that fit the budget.
+    ``spans`` contains all grapheme clusters, and those links, pieces of inline code, tags of HTML
+    tables and regions that fit the budget.
     """
 
     spans: SpanSet
@@ -30,10 +30,10 @@ class Blocked(NamedTuple):
 def blocked_in(
     structure: Structure, costs: Costs, protected: SpanSet, leaf: Block, end: int, *, above: Above
 ) -> Blocked:
-    """Return the blocked spans and sentences of a leaf and of the text after it, up to ``end``.
+    """Return the sentences of a leaf, and the blocked spans in it and after it, up to ``end``.
 
-    ``protected`` are the regions around the leaf that fit the budget. A span is blocked only if it
-    fits the budget together with the headings ``above``.
+    ``protected`` contains the regions that fit the budget. Tags and inline constructs are blocked
+    only if they fit the budget together with the headings ``above``.
     """
     inside = structure.insides.of(leaf, end)
     clusters = SpanSet(inside.clusters)

@@ -71,10 +71,10 @@ class Context:
     """The heading path or title before a chunk, the openers of the blocks around it, and its frame.
 
     The title in a page's front matter is the root of its paths. Context takes up at most half the
-    budget. A part that alone exceeds this is omitted. To shorten context, front matter values are
-    removed first, then openers from the outermost inwards, headings from the outermost inwards, the
-    root, the innermost opener, and the innermost heading last. ``count(text)`` returns the token
-    count of a text.
+    budget. A part that exceeds this on its own is omitted. To shorten the context, these are
+    removed in order: front matter values; all but the innermost opener, outermost first; all but
+    the innermost heading, in the same way; the root; that opener; that heading. ``count(text)``
+    returns the token count of a text.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Context:
         self._tokens = Remembered(self._count_longest, _REMEMBERED)
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
-        """Add the frames of a block; frames that take more than half the budget are shortened."""
+        """Add the frames of a block, without prefixes that take more than half the budget."""
         for frame in frames:
             closing = self._suffix_cost(frame.suffix)
             fitting = [p for p in frame.prefixes if self._count(p) + closing <= self._half]

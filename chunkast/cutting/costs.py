@@ -35,7 +35,7 @@ class Costs:
     dropped: the length of the front matter if all chunks omit it, else 0.
     apart: the spans of the front matter of pages inside the document, if chunks omit it.
     resumed: for each page, the end of its front matter if chunks omit it, else 0.
-    kept: the sorted spans of opaque data above the budget that is kept whole.
+    kept: the sorted spans of the opaque data that exceeds the budget and is kept whole.
     kept_edges: the sorted edges of these spans.
     replaced: these spans with their placeholders, and the replacements of heuristics.
     """
@@ -158,7 +158,7 @@ class Costs:
         return self.fits(start, end, self.budget + self.context.suffix_tokens(end))
 
     def room(self, start: int, own: int | None = None) -> int:
-        """Return the token count that context leaves for a chunk that begins at ``start``.
+        """Return the number of tokens that context leaves free in a chunk that begins at ``start``.
 
         The chunk's text after the overlap begins at ``own``, by default at ``start``.
         """
@@ -175,9 +175,9 @@ class Costs:
     def tokens_before(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the number of tokens before each of the sorted ``positions``.
 
-        Differences between starts of blocks are exact. Other differences are sums of separate
-        counts, which may be far too high: use them only to compare spans. The size of a span never
-        depends on text outside it.
+        The difference between two starts of blocks is exact. Other differences are sums of separate
+        counts, which may be far too high: use them only to compare spans. No difference depends on
+        text outside its span.
         """
         before = self._tokens_before(positions)
         if not self.kept:
@@ -201,7 +201,7 @@ class Costs:
         return list(accumulate(sizes, initial=0))
 
     def may_fit(self, positions: Sequence[int], step: int, room: int) -> list[bool]:
-        """Return, without counting, which spans may fit into ``room`` tokens as a chunk.
+        """Return, without counting, whether each span may fit into ``room`` tokens as a chunk.
 
         Span ``i`` is from ``positions[i]`` to ``positions[i + step]``. The positions are sorted.
         """
@@ -224,7 +224,7 @@ class Costs:
         return self._index.is_near(*self.span(start, end))
 
     def release(self, pos: int) -> None:
-        """Free memory for the text before ``pos``, which may make counting there slower."""
+        """Free the memory for text before ``pos``. Counting there may then be slower."""
         self._index.release(pos)
 
 

@@ -29,9 +29,10 @@ _TAIL = 80
 
 
 class Divider:
-    """Finds cuts inside the units of one document that exceed the budget.
+    """Finds cuts inside those units of one document that exceed the budget.
 
-    ``split`` lists the opaque runs that were cut. The frames of the parts are added to ``costs``.
+    ``split`` lists the opaque runs that were cut. The frames of divided blocks are added to
+    ``costs.context``.
     """
 
     def __init__(self, structure: Structure, costs: Costs, config: ChunkConfig) -> None:
@@ -107,9 +108,9 @@ class Divider:
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
         """Return the sorted cuts inside the unit ``[start, end)``.
 
-        The unit's first part fits together with the headings ``above``. White space, and lines with
-        only a container's markers, may follow the unit's leaf, or the protected region that begins
-        with the leaf.
+        The unit's first part fits together with the headings ``above``. The unit is a leaf,
+        or a protected region that begins with it. White space, and lines with only a container's
+        markers, may follow.
         """
         leaf = self._structure.leaf_around(start) or Block("blank", start, end)
         costs = self._costs

@@ -47,7 +47,7 @@ class Filling:
         return self.costs.fits(self.pos[i], self.pos[j], room)
 
     def share(self, i: int, j: int) -> float:
-        """Return the token count of the text between two points, divided by its rough count."""
+        """Return the token count between two points, divided by that in ``tokens_before``."""
         rough = self.tokens_before[j] - self.tokens_before[i]
         return self.costs.shown_tokens(self.pos[i], self.pos[j]) / rough if rough else 1.0
 
@@ -73,10 +73,10 @@ class Filling:
     def best_end(self, first: int, room: int, limit: int) -> int:
         """Return the end of the piece that begins with unit ``first`` and has at least one unit.
 
-        ``limit`` is the result of :meth:`limit` for the piece. The first of these is returned: the
-        best point in the window, or in a window further back; any point before the limit; a point
-        that fits without context and overlap; a point between units that belong together; the next
-        point.
+        ``limit`` is the result of :meth:`limit` for the piece. These are tried in order: the points
+        in the window, best first (see :meth:`by_value`); the other points before the limit; points
+        at which the piece fits only without context and overlap; points between units that belong
+        together; :meth:`beside_headings`.
         """
         score = self.score
         nearest = [h for h in range(limit, first, -1) if score[h] > 0]
@@ -92,9 +92,9 @@ class Filling:
         return self.beside_headings(first, usable.stop)
 
     def beside_headings(self, first: int, stop: int) -> int:
-        """Return the end of a piece that begins with headings, before or shortly after ``stop``.
+        """Return the end, at most ``stop``, of a piece that begins with headings.
 
-        If the headings above a text do not all fit, the outermost are cut off.
+        If the headings do not all fit together with the text below, the outermost are cut off.
         """
         pos, near = self.pos, range(first + 1, min(stop, self.last) + 1)
         below = next((h for h in near if self.score[h] > -math.inf), None)
@@ -104,7 +104,7 @@ class Filling:
         return next(fitting, first + 1)
 
     def limit(self, first: int, room: int) -> int:
-        """Return the last end at which a piece from ``first`` fits, or a higher estimate of it."""
+        """Return the last end at which a piece from ``first`` fits, or an estimate above it."""
         before = self.tokens_before
         end = max(bisect_right(before, before[first] + room, first) - 1, first)
         while end < self.last and self.fits(first, end + 1, room):

@@ -34,8 +34,8 @@ NOTHING_ABOVE: Final = Above(0, -1)
 class HeadingsAbove:
     """The headings right above each block.
 
-    No chunk ends with a heading if one word of the text below fits beside it. If the headings do
-    not all fit beside that word, the outermost are cut off.
+    No chunk ends with a heading if the heading and the first word below it fit in one chunk. If the
+    headings do not all fit together with that word, the outermost are cut off.
     """
 
     def __init__(self, costs: Costs, structure: Structure) -> None:
@@ -54,7 +54,7 @@ class HeadingsAbove:
         """Return whether a region fits the budget with the headings right above it.
 
         A region that ends with a heading must also fit together with the first word below the
-        heading. If a region begins there and fits below the heading, all of it must fit.
+        heading. If a region that fits below the heading begins there, the whole region must fit.
         """
         first = start
         if (headed := self._structure.headed.at(start)) and headed.start < end:

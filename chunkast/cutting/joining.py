@@ -40,8 +40,9 @@ def joined(
     ``bounds`` are positions in ascending order: the start of each piece, then the end of the last
     piece. ``edges`` returns the points at some of these positions. Each boundary is tried once:
     first boundaries below headings, then other boundaries between text that belongs together, then
-    boundaries deeper inside containers. Ties are broken by the lower score, the smaller adjacent
-    piece, a hash of the text, the smaller joined piece and the position.
+    all others. Within each group, boundaries deeper inside containers come first. Ties are broken
+    by the lower score, the smaller adjacent piece, a hash of the text, the smaller joined piece and
+    the position.
     """
     last = len(bounds) - 1
     # Neighbours that are too large together stay so as they grow.

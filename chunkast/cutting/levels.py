@@ -1,4 +1,4 @@
-"""List the levels at which a block over budget is divided, from coarse to fine, for each shape.
+"""List the levels at which a block that exceeds the budget is divided, from coarse to fine.
 
 A level maps a span ``[start, end)`` of the block to the break points inside it.
 """
@@ -47,7 +47,7 @@ _SYNTAX_DEPTH: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A block over budget, and the data that its levels use.
+    """A block that exceeds the budget, and the data for its levels.
 
     blocked: the spans that must not be cut.
     sentences: the sorted starts of sentences.
@@ -103,7 +103,7 @@ class Body:
         )
 
     def items(self, start: int, end: int) -> Iterator[Point]:
-        """Yield a point before each sentence that begins an item or turn inside a paragraph."""
+        """Yield a point before each sentence at which an item or turn begins in a paragraph."""
         marks = self.inside.text.marks if self.inside.text else ()
         for pos in _between(self.sentences, start, end) if marks else ():
             if any(mark.match(self.text, pos) for mark in marks):
@@ -157,12 +157,12 @@ class Body:
                 yield from self.level(tables.rows, "row", _CELL_SHARE)(first, last)
 
     def cells(self, start: int, end: int) -> Iterator[Point]:
-        """Yield a point before each cell of a row."""
+        """Yield a point before each table cell in a span."""
         for cell in self.inside.tables.cells(start, end):
             yield self.point(cell.start, "cell")
 
     def cell_edges(self, start: int, end: int) -> Iterator[Point]:
-        """Yield points at the edges of a cell's text, to separate it from the pipes."""
+        """Yield points at the edges of each cell's text, to separate it from the pipes."""
         for cell in self.inside.tables.cells(start, end):
             yield self.point(cell.text_start, "word")
             yield self.point(cell.text_end, "word")

@@ -1,4 +1,4 @@
-"""Find overlaps: the end of a chunk, repeated in the next chunk if both are in the same section."""
+"""Find overlaps. An overlap is the end of a chunk, repeated by the next chunk in its section."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Overlap:
     def reserve(self, previous: Piece) -> int:
         """Return the number of tokens that the piece after ``previous`` must leave free for a tail.
 
-        This is one more than the tail's token count, because joining the two may add a token.
+        This is one more than the tail's token count, because joining tail and piece may add one.
         """
         if not self.budget or self._sections.begins(previous.end):
             return 0
@@ -59,8 +59,8 @@ class Overlap:
     def start(self, previous: Piece | None, piece: Piece) -> tuple[int, int]:
         """Return the start of a chunk, and its token count.
 
-        The chunk is ``piece``, preceded by the longest tail of ``previous`` if both fit together
-        with the context of the tail.
+        The chunk is ``piece``, preceded by the longest tail of ``previous`` if the two fit together
+        with the context at the start of the tail.
         """
         costs = self._costs
         start, end = costs.span(*piece)

@@ -47,9 +47,9 @@ class Replaced:
         return first, max(bisect_right(self._ends, end, first), first)
 
     def text_of(self, start: int, end: int) -> str | None:
-        """Return the text to embed for ``text[start:end]``, or None if that is the text itself.
+        """Return the text to embed for ``text[start:end]``, or None if it is embedded unchanged.
 
-        Returns None if no replaced span (without white space at its ends) is inside, or if only
+        This is the case if no replaced span (without white space at its ends) is inside, or if only
         white space would remain.
         """
         first, last = self.inside(start, end)

@@ -1,8 +1,8 @@
 """Cut a document from the top down, looking no deeper than necessary.
 
 A section that fits is one piece. If a section does not fit, its own text and its subsections are
-cut one by one, and adjacent pieces are joined. Own text that does not fit is built up by joining
-its units, the smallest parts, which are never cut.
+cut one by one, and adjacent pieces are joined. Own text that does not fit is divided into units,
+which are never cut, and adjacent units are joined.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Units:
         return bisect_left(self.pos, pos)
 
     def edges(self, cuts: Sequence[int]) -> Sequence[Point]:
-        """Return the points at the ``cuts``, which are inner positions."""
+        """Return the points at the ``cuts``, which are not at the start or end of the text."""
         if len(cuts) == len(self.pos) - 2:
             return self.points[1:-1]
         return [self.points[self.at(cut)] for cut in cuts]
@@ -126,7 +126,7 @@ class UnitFinder:
         return self._found[bisect_right(self._starts, cut) - 1]
 
     def edges(self, cuts: Sequence[int]) -> Iterator[Point]:
-        """Yield the point at each of the ``cuts``. Where a section begins, its depth is 0."""
+        """Yield the point at each of the ``cuts``. If a section begins there, the depth is 0."""
         points = self._points
         for cut in cuts:
             if self.sections.begins(cut):

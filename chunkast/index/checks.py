@@ -47,9 +47,9 @@ def text_hash(data: bytes) -> str:
 
 
 def quick_fault(connection: sqlite3.Connection) -> str:
-    """Return a description of the first fault that a quick check finds, or "" without a fault.
+    """Return a description of the first fault that a quick check finds, or "".
 
-    It checks the structure of the file, and that no rows are missing. It reads no texts. Raises
+    The check covers the structure of the file and missing rows, and reads no texts. Raises
     ``sqlite3.DatabaseError`` if a rebuild cannot repair the file.
     """
     return _structure_fault(connection, "quick_check") or _missing_rows(connection)
@@ -122,7 +122,7 @@ def _damage(rows: Iterable[Any], read: Callable[[Any], object]) -> Iterator[str]
 
 
 def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the readable settings by name, or an empty dict if their table is damaged."""
+    """Return the settings by name, or an empty dict if their table is missing or damaged."""
     with suppress(sqlite3.DatabaseError):
         if "settings" in tables(connection):
             return dict(connection.execute("SELECT name, value FROM settings"))
@@ -144,7 +144,7 @@ class Saved(NamedTuple):
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
     """Return the documents of a damaged or older database, up to the first unreadable document.
 
-    Their chunks show which texts already have a vector.
+    Their chunk records show which texts are already embedded.
     """
     saved: dict[int, Saved] = {}
     with suppress(KeyError), _any_text(connection, []):
@@ -203,7 +203,7 @@ def _any_text(connection: sqlite3.Connection, errors: list[str]) -> Iterator[Non
 
 
 def rebuild_reasons(connection: sqlite3.Connection) -> list[str]:
-    """Return the reasons why the database must be rebuilt before writing, usually an empty list."""
+    """Return the reasons, if any, why the database must be rebuilt before it is written."""
     _structure_fault(connection, "quick_check")
     version = version_of(connection)
     if version != VERSION:

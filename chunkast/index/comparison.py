@@ -1,4 +1,4 @@
-"""Compare budgets by their chunks, and by how much of an answer a search returns."""
+"""Compare budgets by the chunks they produce, and by how much of an answer a search returns."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class BudgetFigures:
     fill: the mean share of the budget that the text of a chunk fills.
     inside: the number of cuts inside sections.
     overlap: the share of the chunks' characters that repeat the previous chunk.
-    context: the number of tokens of context for each token of text.
-    answers: for each number of tokens, the mean share of an answer in the first hits with so many
-        tokens; empty without questions.
+    context: the number of context tokens per token of text.
+    answers: by the budget of a search, the mean share of an answer that its hits contain; empty
+        without questions.
     """
 
     max_tokens: int
@@ -60,12 +60,12 @@ def compare_budgets(
 
     documents: ``(source, text)`` pairs.
     budgets: values of ``max_tokens``.
-    questions: mappings with a "question" and its answer: a "text" of the documents, as for
-        :meth:`Store.quote`, or a "section" of the document "source", as for :meth:`Store.read`.
-        Each question is searched for in an index in memory.
+    questions: mappings with a "question" and its answer. The answer is either a "text", as for
+        :meth:`Store.quote`, or a "source" and a "section", as for :meth:`Store.read`. Each question
+        is searched for in an in-memory index.
     options: other fields of ``ChunkConfig``.
 
-    Raises ``ConfigError`` for a question whose answer is in no document.
+    Raises ``ConfigError`` for an invalid question, or one whose answer is in no document.
     """
     from chunkast.chunker import Chunker
 

@@ -1,4 +1,4 @@
-"""Convert the errors of SQLite to errors of an index, with a remedy."""
+"""Convert SQLite errors to ``StoreError``, whose message gives a remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DamageError(Exception):
 def store_errors(path: str) -> Iterator[None]:
     """Within the block, convert SQLite errors and ``DamageError`` to ``StoreError``.
 
-    If the exception of a signal handler stops a query, ``KeyboardInterrupt`` is raised.
+    If a signal handler interrupts a query, ``KeyboardInterrupt`` is raised.
     """
     try:
         yield

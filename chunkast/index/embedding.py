@@ -1,4 +1,4 @@
-"""Embed texts with a user's function or a server like OpenAI's, and check the vectors."""
+"""Embed texts with a user's function or an OpenAI-compatible server, and check the vectors."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class EmbeddingServer:
     key: the key that the server requires, or an empty string.
     pauses: the seconds to wait before each further attempt, if the server cannot be reached, is
         overloaded or fails.
-    timeout: the maximum number of seconds until an answer begins, and until it is complete.
+    timeout: the maximum number of seconds to wait for an answer, and then to receive it.
     size: the size of a vector, which limits the size of an answer, or 0 if it is unknown.
 
     Raises ``ConfigError`` for an invalid ``url`` or ``key``.

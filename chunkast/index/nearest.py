@@ -34,7 +34,7 @@ _CHUNKS: Final = """
 
 
 class Matrix:
-    """The vectors of a model in memory, scaled to length 1. The model must have a vector.
+    """The vectors of a model in memory, scaled to length 1. There must be at least one vector.
 
     Raises ``MissingPackageError`` if numpy is not installed, and ``DamageError`` if the vectors are
     damaged.
@@ -66,7 +66,7 @@ class Matrix:
         """Yield the chunks whose vectors have the highest cosine similarity, best first.
 
         ``within`` is a glob pattern that a document's source must match. Raises ``ConfigError`` for
-        a vector of another size or of zeros.
+        a vector that has another size, consists of zeros or is not finite.
         """
         numbers: list[float] = []
         with suppress(TypeError, ValueError):

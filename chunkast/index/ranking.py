@@ -96,7 +96,7 @@ def ranked(
     """Yield the chunks that contain any word of the query, best first by BM25.
 
     ``within`` is a glob pattern that a document's source must match. The best chunks are ranked
-    again: a title that is similar to the query increases the score.
+    again: a title that is similar to the query increases the score, and lists of links lower it.
     """
     expression = match_expression(*query)
     values = expression, within, within, _MAX_CHUNKS

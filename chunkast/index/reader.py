@@ -138,7 +138,7 @@ class Reader:
     def chunker(self, options: Mapping[str, Any], *, reading: bool = False) -> Chunker:
         """Return a chunker with the configuration of the index, which ``options`` override.
 
-        With ``reading``, the chunker only parses documents and counts tokens as the index does.
+        With ``reading``, the chunker has only the index's options for parsing and counting tokens.
         """
         from chunkast.chunker import Chunker
 

@@ -84,7 +84,7 @@ def values_of(chunk: Chunk, own_tokens: int, source: str, document: str) -> tupl
 def read_rows(
     connection: sqlite3.Connection, condition: str, values: Sequence[object] = ()
 ) -> Iterator[tuple[int, int, Chunk]]:
-    """Yield the row number, the token count without the overlap, and the chunk of some rows.
+    """Yield the number, the token count without the overlap, and the chunk of each selected row.
 
     ``condition`` is appended to the ``SELECT`` query. All rows are read in one transaction. Raises
     ``DamageError`` if a row is unreadable or does not match its checksum.
@@ -108,7 +108,7 @@ def read_rows(
 
 
 def text_reader(connection: sqlite3.Connection) -> Callable[[int], str]:
-    """Return a function that returns the text of a document, and caches the last text."""
+    """Return a function that returns a document's text by number, and caches the last text."""
     query = "SELECT text FROM documents WHERE number = ?"
     return lru_cache(1)(lambda number: connection.execute(query, (number,)).fetchone()[0])
 

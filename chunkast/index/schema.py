@@ -228,7 +228,7 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def empty(connection: sqlite3.Connection) -> None:
-    """Create empty tables within the open transaction."""
+    """Replace all tables with empty ones, within the open transaction."""
     connection.execute("DROP VIEW IF EXISTS chunk_texts")
     for table in _TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {table}")

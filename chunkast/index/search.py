@@ -48,7 +48,7 @@ class Hit:
     end_line: the line of the last character of ``text``, from 1, inclusive.
     token_count: the number of tokens in ``text``.
     headings: the heading path of the section in which the chunk begins, outermost first.
-    section: the heading path of the section in the chunk that matches the query best.
+    section: the heading path of the chunk's section that matches the query best.
     anchor: the anchor of that section, such as "install" in ``guide.md#install``; "" if it has no
         anchor, for example in a notebook.
     score: the relevance score; higher is better. It is based on BM25 or, in a search by words and
@@ -56,9 +56,9 @@ class Hit:
     pages: the first and the last page of the chunk, from 1; ``None`` for a document without pages.
     part: true if ``text`` is only a part of the chunk (whole sections, blocks or sentences around
         the best match), because the whole chunk exceeds the remaining budget.
-    also: the places of the hit's copies, which are not separate hits: matches of equal text, and
-        of the same section in another version of the document (the same heading path and first
-        sentence, and a path that differs in one part such as "v1", "2.0" or "latest").
+    also: the places of the hit's copies, which are not separate hits. A copy has equal text, or is
+        the same section in another version of the document: it has the same heading path and first
+        sentence, and its source differs in one part such as "v1", "2.0" or "latest".
     stale: true if the document differed from its file at the last call of :meth:`Store.stale`.
     """
 
@@ -104,10 +104,10 @@ class Parts:
     counter: TokenCounter
 
     def best(self, chunk: Chunk, inside: Span, room: int) -> Passage | None:
-        """Return the best part of a chunk that has at most ``room`` tokens.
+        """Return the best part of a chunk, with at most ``room`` tokens.
 
-        The part is the section in the span ``inside`` of the chunk that matches the query best. If
-        the section does not fit, the part is its block or sentence that matches best, with as many
+        The part is the section, within the span ``inside``, that matches the query best. If the
+        section does not fit, the part is its block or sentence that matches best, with as many
         adjacent blocks or sentences as fit. Returns ``None`` if no matching part fits.
         """
         begin, end = best_section(self.query, chunk, inside)
@@ -136,12 +136,12 @@ class Parts:
 
 @dataclass(frozen=True)
 class Selection:
-    """The chunks that a search has selected, without overlap and without shared text.
+    """The chunks that a search has selected, without overlaps and without repeated text.
 
     find_parts: returns the finder of parts for chunks that do not fit, or ``None`` to skip them.
     outline_of: returns the outline of a document in which chunks are expanded, or ``None``.
     most: the maximum number of tokens to which a chunk is expanded, or ``None``.
-    taken: for the place of each chunk, best first: the chunk, the passage to return for it, and
+    taken: by the place of each chunk, best first: the chunk, the passage to return for it, and
         whether the passage is only a part of the chunk.
     """
 

@@ -286,7 +286,7 @@ class Store:
             return dict(self._connection.execute("SELECT name, value FROM settings"))
 
     def remembered(self) -> dict[str, str]:
-        """Return all readable settings, even those of a damaged or older index."""
+        """Return all settings that can be read, even from a damaged or older index."""
         return checks.settings_of(self._connection)
 
     def digest(self) -> str:
@@ -353,7 +353,7 @@ class Store:
             return list(hits(selection, wanted, also, reader.last_stale))
 
     def stale(self) -> dict[str, str]:
-        """Return "changed", "new" or "gone" for the source of each document that is out of date.
+        """Return, by source, "changed", "new" or "gone" for each document that is out of date.
 
         The files that ``chunkast index`` has read are compared with their stored state, at most
         once a second. Documents that were stored by :meth:`update` are not included.
@@ -370,10 +370,10 @@ class Store:
         """Return a chunker with the configuration of the index, for example for :meth:`update`.
 
         ``options`` override the configuration. If the index was made with a Python counter or with
-        heuristics, ``encoding`` or ``heuristics`` is required. With ``reading``, the chunker only
-        parses documents and counts tokens as the index does, for :meth:`outline`; all other options
-        have their defaults, and heuristics are not required. Raises ``ConfigError`` for invalid
-        values.
+        heuristics, ``encoding`` or ``heuristics`` is required. With ``reading``, the chunker has
+        only the index's options for parsing and counting tokens, as :meth:`outline` needs them; all
+        other options have their defaults, and heuristics are not required. Raises ``ConfigError``
+        for invalid values.
         """
         with self._reading() as reader:
             return reader.chunker(options, reading=reading)

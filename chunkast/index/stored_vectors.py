@@ -89,7 +89,7 @@ def read_vector(row: Sequence[Any]) -> StoredVector:
 
 
 def missing(connection: sqlite3.Connection, model: str) -> dict[str, int]:
-    """Return the hash of each text without a vector, with the number of one of its chunks."""
+    """Return the hash of each text without a vector, with the number of its first chunk."""
     return dict(connection.execute(_MISSING, (model,)).fetchall())
 
 

@@ -95,7 +95,7 @@ class IndexReport:
 
     added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, but
         for all documents together; vectors are reused across the whole index. If the index has a
-        model, ``embed`` has a chunk for each text that had no vector before embedding began.
+        model, ``embed`` lists a chunk for each text that had no vector before embedding began.
     embedded: the number of texts that were embedded.
     unchanged: the number of unchanged chunks.
     documents: the number of documents in the run.
@@ -183,8 +183,8 @@ def _options_of(chunker: Chunker) -> dict[str, Any]:
 class Writing:
     """An open transaction that changes an index: see :meth:`Store.writing`.
 
-    ``settings`` are the settings to store, by name; ``files`` are the stamps and hashes of the
-    files and folders of the run (see ``freshness``). :meth:`finish` stores both.
+    ``settings`` are the settings to store; ``files`` are the stamps and hashes of the files and
+    folders of the run (see ``freshness``). Both are by name, and :meth:`finish` stores them.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class Writing:
         return sorted(self._stored.keys() - self._counted)
 
     def keep(self, source: str) -> str:
-        """Keep a stored document, and return its source as stored. It may still be put later.
+        """Keep a stored document, and return its source as stored.
 
         Raises ``ConfigError`` if the source has already been kept or put.
         """
@@ -271,7 +271,7 @@ class Writing:
         self._connection.execute("DELETE FROM documents WHERE source = ?", (source,))
 
     def finish(self) -> None:
-        """Store the settings, and complete the report."""
+        """Store the settings and files, and complete the report."""
         # Saved documents that were not passed in this run.
         for source, saved in list(self._saved.items()):
             if saved.text is None or self._chunker is None:

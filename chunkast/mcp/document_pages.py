@@ -33,7 +33,7 @@ def printable(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return lines of a text with control characters escaped as in JSON."""
+    """Return a text with control characters, except tabs and line ends, escaped as in JSON."""
     return str(_HIDING.sub(_in_json, text))
 
 
@@ -65,7 +65,7 @@ class Pages:
     most: int
 
     def page(self, first: int, stop: int) -> tuple[str, int]:
-        """Return the page that begins with line ``first``, and the number of its last line.
+        """Return the page that begins with line ``first``, and the number of the page's last line.
 
         The page has as many lines up to ``stop`` as fit. Raises ``ConfigError`` if a single line
         does not fit.

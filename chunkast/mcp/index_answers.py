@@ -1,4 +1,4 @@
-"""Answer the calls of the MCP tools: plain text within a token limit, with places to read next."""
+"""Answer calls of the MCP tools in plain text, within a token limit, with places to read next."""
 
 from __future__ import annotations
 
