@@ -88,11 +88,11 @@ class Insides:
         )
 
     def text(self, leaf: Block) -> InlineText:
-        """Return the sentences and inline constructs of a leaf, which is read as prose."""
+        """Return the sentences and inline constructs of a leaf, read as prose."""
         return self._read(Prose(self._parsed, leaf))
 
     def several_sentences(self, leaf: Block) -> InlineText | None:
-        """Return the same as :meth:`text`, or None for a leaf with a single sentence."""
+        """Return the result of :meth:`text`, or None for a leaf with a single sentence."""
         prose = Prose(self._parsed, leaf)
         several = has_sentences(prose.text, self._language) or line_marks(prose.text)
         return self._read(prose) if several else None

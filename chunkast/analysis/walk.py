@@ -2,8 +2,8 @@
 
 A chunk may begin at each leaf. The point before a leaf has the highest score of any block that
 begins there or ends right before it. Inside a container, the score is at most that of the point
-before the container. A point that separates a heading from its text, or a lead-in from the block it
-introduces, has at most the score of "orphan-heading" or "lead-in".
+before the container. A point between a heading and its text has at most the score of
+"orphan-heading"; a point between a lead-in and the next block, at most that of "lead-in".
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class BlockWalk:
     points: the points; the first has the score 0 and no kind.
     regions: the spans of protected blocks, sorted by start; of those with the same start, the
         longest first.
-    first_children: the numbers of leaves, such as the first child of a list item, that stay with
-        the previous leaf although their points keep their own scores.
+    first_children: the numbers of leaves that stay with the previous leaf although their points
+        keep their own scores. An example is the first child of a list item.
     """
 
     def __init__(self, text: str, scores: Mapping[str, float]) -> None:

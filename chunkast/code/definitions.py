@@ -2,8 +2,8 @@
 
 The grammar parses windows of a few kilobytes (see ``grammars``). The complete items of a window are
 kept, and the next window begins after them. If a statement is larger than a window, its body is
-parsed in windows, too, each between the statement's first lines and their closing brackets. So the
-time is linear in the length of the code, and an error affects only nearby items.
+parsed in windows, too, each put between the statement's first lines and their closing brackets.
+So the time is linear in the length of the code, and an error affects only nearby items.
 """
 
 from __future__ import annotations

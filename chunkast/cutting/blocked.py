@@ -18,8 +18,8 @@ __all__ = ("Blocked", "blocked_in", "sentence_cuts")
 class Blocked(NamedTuple):
     """The spans of a leaf that are never cut, and the sorted starts of its sentences.
 
-    ``spans`` contains all grapheme clusters, and those links, pieces of inline code, tags of HTML
-    tables and regions that fit the budget.
+    ``spans`` has all grapheme clusters, and the links, inline code, HTML table tags and regions
+    that fit the budget.
     """
 
     spans: SpanSet

@@ -94,7 +94,7 @@ class Filling:
     def beside_headings(self, first: int, stop: int) -> int:
         """Return the end, at most ``stop``, of a piece that begins with headings.
 
-        If the headings do not all fit together with the text below, the outermost are cut off.
+        If not all headings fit together with the text below, the outermost are cut off.
         """
         pos, near = self.pos, range(first + 1, min(stop, self.last) + 1)
         below = next((h for h in near if self.score[h] > -math.inf), None)

@@ -34,8 +34,8 @@ NOTHING_ABOVE: Final = Above(0, -1)
 class HeadingsAbove:
     """The headings right above each block.
 
-    No chunk ends with a heading if the heading and the first word below it fit in one chunk. If the
-    headings do not all fit together with that word, the outermost are cut off.
+    No chunk ends with a heading if the heading and the first word below it fit in one chunk. If not
+    all headings fit together with that word, the outermost are cut off.
     """
 
     def __init__(self, costs: Costs, structure: Structure) -> None:

@@ -59,8 +59,8 @@ class Overlap:
     def start(self, previous: Piece | None, piece: Piece) -> tuple[int, int]:
         """Return the start of a chunk, and its token count.
 
-        The chunk is ``piece``, preceded by the longest tail of ``previous`` if the two fit together
-        with the context at the start of the tail.
+        The chunk is ``piece``. The longest tail of ``previous`` precedes it if both fit together
+        with the context at the tail's start.
         """
         costs = self._costs
         start, end = costs.span(*piece)

@@ -47,10 +47,10 @@ def best_cut(
     """Return the position of the best break point at or before ``target``.
 
     Returns ``target`` if there is no such point. Points from ``target - window`` to ``target``,
-    both inclusive, are considered unless they are strictly inside one of the ``regions`` or have a
-    negative score. The point with the highest :func:`cut_value` is the best; on a tie, the one with
-    the lowest position. Positions, ``target`` and ``window`` must be in the same unit, such as
-    characters. Never raises.
+    both inclusive, are considered. Points strictly inside one of the ``regions``, and points with a
+    negative score, are ignored. The point with the highest :func:`cut_value` is the best; on a
+    tie, the one with the lowest position. Positions, ``target`` and ``window`` must be in the same
+    unit, such as characters. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> points = [BreakPoint(80, 100.0, "h1"), BreakPoint(95, 20.0, "paragraph")]

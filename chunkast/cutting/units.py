@@ -63,7 +63,7 @@ class Units:
 class UnitFinder:
     """Finds the units of a text when they are needed.
 
-    ``sections`` begin at the first allowed cut at or after the headings right above them. A wrapper
+    Each section begins at the first allowed cut at or after the headings right above it. A wrapper
     or a user's region that fits is not cut at the sections inside it.
     """
 
@@ -115,7 +115,7 @@ class UnitFinder:
         return points
 
     def between(self, start: int, end: int) -> Units:
-        """Return the units of ``text[start:end]``, which begins and ends with a section."""
+        """Return the units of ``text[start:end]``, a section or a span of its own text."""
         units = self._units(start, end)
         self._found.append(units)
         self._starts.append(start)

@@ -1,4 +1,4 @@
-"""Compare budgets by the chunks they produce, and by how much of an answer a search returns."""
+"""Compare budgets by their chunks, and by the share of an answer that a search returns."""
 
 from __future__ import annotations
 

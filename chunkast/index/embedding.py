@@ -92,7 +92,7 @@ class EmbeddingServer:
     pauses: the seconds to wait before each further attempt, if the server cannot be reached, is
         overloaded or fails.
     timeout: the maximum number of seconds to wait for an answer, and then to receive it.
-    size: the size of a vector, which limits the size of an answer, or 0 if it is unknown.
+    size: the size of a vector, or 0 if it is unknown. It limits the size of an answer.
 
     Raises ``ConfigError`` for an invalid ``url`` or ``key``.
     """

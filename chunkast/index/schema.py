@@ -241,8 +241,8 @@ def empty(connection: sqlite3.Connection) -> None:
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:
     """Begin a write transaction; if another process is writing, wait until it has finished.
 
-    ``on_wait`` is called once if a wait is necessary. The wait has no time limit, because a lock
-    ends with its process, but it can be interrupted.
+    ``on_wait`` is called once if a wait is necessary. The wait can be interrupted, but has no
+    time limit, because a lock ends with its process.
     """
     _until_free(lambda: connection.execute("BEGIN IMMEDIATE"), on_wait)
 

@@ -54,11 +54,11 @@ class Hit:
     score: the relevance score; higher is better. It is based on BM25 or, in a search by words and
         vectors, on both rankings.
     pages: the first and the last page of the chunk, from 1; ``None`` for a document without pages.
-    part: true if ``text`` is only a part of the chunk (whole sections, blocks or sentences around
-        the best match), because the whole chunk exceeds the remaining budget.
-    also: the places of the hit's copies, which are not separate hits. A copy has equal text, or is
-        the same section in another version of the document: it has the same heading path and first
-        sentence, and its source differs in one part such as "v1", "2.0" or "latest".
+    part: true if the chunk exceeds the remaining budget, so that ``text`` is only a part of it:
+        whole sections, blocks or sentences around the best match.
+    also: the places of the hit's copies, which are not separate hits. A copy has equal text, or the
+        same heading path and first sentence in another version of the document. The source of this
+        version differs in one part such as "v1", "2.0" or "latest".
     stale: true if the document differed from its file at the last call of :meth:`Store.stale`.
     """
 
@@ -108,7 +108,7 @@ class Parts:
 
         The part is the section, within the span ``inside``, that matches the query best. If the
         section does not fit, the part is its block or sentence that matches best, with as many
-        adjacent blocks or sentences as fit. Returns ``None`` if no matching part fits.
+        adjacent ones as fit. Returns ``None`` if no matching part fits.
         """
         begin, end = best_section(self.query, chunk, inside)
         text = chunk_text(chunk, begin, end)

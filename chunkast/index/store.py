@@ -46,9 +46,8 @@ class Store:
     create: create the index if it is missing.
     read_only: open the file for reading only.
 
-    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it for an
-    index that is damaged or from an earlier version; methods that write also raise it if the file
-    is not writable.
+    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it for a
+    damaged or older index; methods that write also raise it if the file is not writable.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
@@ -93,8 +92,8 @@ class Store:
             name. A new model has no vectors in the index.
 
         Raises ``StoreError`` if the index cannot be written, and ``ConfigError`` for a duplicate
-        source; in both cases, nothing is stored. Raises ``ConfigError`` for ``embed`` without a
-        model, and ``StoreError`` if ``embed`` fails after the documents were stored.
+        source or for ``embed`` without a model; in these cases, nothing is stored. Raises
+        ``StoreError`` if ``embed`` fails after the documents were stored.
         """
         self._check_model(embed, model)
         with self.writing(chunker, dry_run=dry_run, model=model) as run:
@@ -335,8 +334,9 @@ class Store:
         within: a glob pattern for the sources to search, such as "docs/*".
         expand: the maximum number of tokens to which each hit is expanded, without text that a
             better hit contains; see :meth:`Outline.expand`.
-        chunker: the chunker that counts the tokens of expanded hits and of parts; by default
-            :meth:`chunker`. It is required for parts if the index was made with a Python counter.
+        chunker: the chunker that counts the tokens of expanded hits and of parts; by default, one
+            with the options of the index. It is required for parts if the index was made with a
+            Python counter.
         """
         within = None if within is None else without_surrogates(within)
         with self._reading() as reader:
