@@ -1,9 +1,10 @@
-"""The contents of fences that are no programs: diffs, settings, CSV, sessions, and folder trees.
+"""Read the contents of fences that are not programs: diffs, settings, CSV, sessions, folder trees.
 
-A row of the table names contents by the first word of the info string. Its second pattern must
-match the beginning of the code, and each match of the third begins a part at the first level, or
-deeper if the group ``indent`` took part. The code is cut at these lines first. If the pattern has a
-group ``above``, the text after it is the opener of the parts below. Only fences over budget are read.
+Each row of the table has a pattern for the first word of the info string, one for the beginning of
+the code, and one for the lines that begin a part. A part is at the first level or, if the group
+``indent`` matches, deeper. The code is first cut at these lines. If the pattern has a group
+``above``, the matched text after it is the opener of the parts below. Only fences over budget are
+read.
 """
 
 from __future__ import annotations
@@ -84,9 +85,10 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
 class Content(NamedTuple):
     """The content of a fence.
 
-    lines: the lines as they are read for indentation.
-    levels: the levels of the lines at which parts begin, or -1 for lines after these.
-    openers: the openers of the parts that begin in these lines, and up to the next ones.
+    lines: the lines whose indentation counts: in a diff, without the first column.
+    levels: by line number, the level of a part that begins there, or -1 for a line that belongs to
+        the line before.
+    openers: pairs of a line number and the opener of the parts from there up to the next pair.
     """
 
     lines: Sequence[str]
@@ -94,7 +96,7 @@ class Content(NamedTuple):
     openers: Sequence[tuple[int, str]]
 
     def opener(self, number: int) -> str:
-        """Return the opener of a part that begins in the line ``number``."""
+        """Return the opener of a part that begins in line ``number``."""
         return self.openers[bisect_right(self.openers, number, key=itemgetter(0)) - 1][1]
 
 

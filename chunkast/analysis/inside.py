@@ -34,7 +34,7 @@ _TABLES: Final = {"table": pipe_table, "html-table": html_tables, "text-table": 
 class InlineText:
     """A span of prose: the sorted starts of its sentences, and its inline constructs.
 
-    ``marks`` are the patterns of lines that begin an item, a turn of a conversation, or a reference.
+    ``marks`` are patterns of lines that begin an item, a turn of a conversation, or a reference.
     """
 
     sentences: Sequence[int]

@@ -147,10 +147,11 @@ def _is_label(pair: Neighbours) -> bool:
 
 
 def after_items(text: str, blocks: Sequence[Block]) -> Iterator[int]:
-    """Yield the starts of the neighbouring ``blocks`` that stay with the item of a list before them.
+    """Yield the starts of those adjacent ``blocks`` that stay with the list item before them.
 
-    These are an image after the only item of a list, or after an item before the next number; and a
-    paragraph below the only item of a list, if the section has another such item beside the number.
+    Such a block is an image below a list with one item, or between two consecutive numbers. It may
+    also be a paragraph below a list with one numbered item, if the section has another such list
+    with the previous or next number.
     """
     known: dict[int, int] = {}
     last = 0

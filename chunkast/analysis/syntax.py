@@ -24,7 +24,7 @@ _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 
 
 class Margin(NamedTuple):
-    """The marks of containers before the code of a fence, in the first ``width`` characters."""
+    """The marks of containers, such as ">", in the first ``width`` characters of lines of code."""
 
     width: int
     marks: str
@@ -44,7 +44,7 @@ def scored(
 
     The depth of a point is the number of items around it. A definition or import has the score of
     its kind at any depth. A deeper statement has a lower score, but always a higher one than a
-    plain line. The point between the header and the body of an item has the score of a lead-in.
+    plain line. The point between an item's header and its body has the score of a lead-in.
     """
     points: list[Point] = []
     for item in items:
@@ -62,7 +62,7 @@ def scored(
 
 
 def code_of(text: str, leaf: Block) -> tuple[list[int], Content]:
-    """Return the starts of the lines of code in a leaf, and the content of these lines."""
+    """Return the starts of a leaf's lines of code, and the content of these lines."""
     fenced = CONSTRUCTS[leaf.kind].fenced
     starts = line_starts(text, leaf.start, leaf.end)
     positions = starts[fenced : len(starts) - 1 - (fenced and leaf.closed)]
@@ -77,8 +77,8 @@ def code_points(
 ) -> list[Point]:
     """Return the break points inside a leaf of code, sorted by position.
 
-    Their levels depend on the content of a fence, or on indentation. With a grammar, the statements
-    come before the other lines of the same level; the inner ones score lower than all outer ones.
+    Levels depend on the content of a fence or on indentation. With a grammar, each level is cut at
+    statements before other lines. Inner statements score lower than all outer ones.
     """
     row = CONSTRUCTS[leaf.kind]
     if row.shape != "code":

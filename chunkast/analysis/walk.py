@@ -298,7 +298,7 @@ def _score_kind(block: Block, row: Construct) -> str:
 
 
 def line_end(text: str, end: int) -> int:
-    """Return the start of the line ending that ends at ``end``, or ``end`` if there is none."""
+    """Return the start of the line ending that ends at ``end``, or ``end`` itself."""
     if text.endswith("\n", 0, end):
         end -= 1
     if text.endswith("\r", 0, end):

@@ -22,9 +22,9 @@ def indented_items(lines: Sequence[str], levels: Mapping[int, int]) -> Iterator[
 
     An item is a line with the more deeply indented lines below it. Its depth is twice its level if
     it follows a blank line, and one more otherwise, so that code is divided at blank lines first.
-    ``levels`` has the levels of some lines; a negative one means that a line belongs to the line
-    before. Other levels depend on the indentation, and are deeper than the last of these. A line
-    that begins with a closing bracket is not an item.
+    ``levels`` has the levels of some lines by number, or -1 for a line that belongs to the line
+    before. Levels of other lines depend on their indentation, and are deeper than the last given
+    level. A line that begins with a closing bracket is not an item.
     """
     least = min((_width(line) for line in lines if line.strip()), default=0)
     around = [least]

@@ -93,9 +93,10 @@ class Divider:
         return [Point(pos, score, "sentence") for pos in cuts if start < pos < end]
 
     def above_code(self, group: int, unit: Point) -> Above:
-        """Return the text before the first line of a unit of code, if both fit with a closing line.
+        """Return the text that stays with a unit's first line of code, or ``NOTHING_ABOVE``.
 
-        The text ``[group, unit.pos)`` introduces the code.
+        The text ``[group, unit.pos)`` introduces the code. It stays if both fit with the closing
+        line.
         """
         text, leaf, costs = self._costs.text, unit.leaf, self._costs
         if leaf is None or self._structure.row(leaf).shape != "code":
@@ -108,8 +109,8 @@ class Divider:
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[Point]:
         """Return the sorted cuts inside the unit ``[start, end)``.
 
-        The unit's first part fits together with the headings ``above``. The unit is a leaf,
-        or a protected region that begins with it. White space, and lines with only a container's
+        The unit's first part fits together with the headings ``above``. The unit is a leaf, or a
+        protected region that begins with it. White space, and lines with only a container's
         markers, may follow.
         """
         leaf = self._structure.leaf_around(start) or Block("blank", start, end)

@@ -13,7 +13,7 @@ __all__ = ("NOTHING_ABOVE", "Above", "HeadingsAbove")
 
 
 class Above(NamedTuple):
-    """The text that stays with the first word of a block: its start, and the word's end.
+    """The start of the text that stays with a block's first word, and the end of that word.
 
     ``reserve`` is the number of tokens to leave free in the part with this word.
     """

@@ -74,10 +74,10 @@ class Body:
         return self.structure.parsed
 
     def is_within(self, start: int, end: int) -> bool:
-        """Return whether a part fits together with what stays with its beginning.
+        """Return whether a part fits together with the text that stays with its beginning.
 
-        This is the headings above the block, or the group rows above a row of a table, unless these
-        take up most of the budget.
+        This is the headings above the block, or the group rows above a table row, unless these rows
+        take up more than three quarters of the budget.
         """
         tables, costs = self.inside.tables, self.costs
         if tables.groups and tables.leading.get(start) == "orphan-heading":
@@ -143,7 +143,7 @@ class Body:
     def unspanned(self, start: int, end: int) -> Iterator[Point]:
         """Yield a point before each row of an HTML table that no earlier cell extends into.
 
-        If the rows up to the next such row leave no room for the header, yield those as well.
+        If the rows up to the next such row do not fit with the header, yield the rows between, too.
         """
         tables, costs = self.inside.tables, self.costs
         if len(tables.unspanned) in (0, len(tables.rows)):

@@ -54,7 +54,7 @@ class Units:
         return bisect_left(self.pos, pos)
 
     def edges(self, cuts: Sequence[int]) -> Sequence[Point]:
-        """Return the points at the ``cuts``, which are not at the start or end of the text."""
+        """Return the points at the ``cuts``, which exclude the start and end of the text."""
         if len(cuts) == len(self.pos) - 2:
             return self.points[1:-1]
         return [self.points[self.at(cut)] for cut in cuts]

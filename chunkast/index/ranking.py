@@ -163,7 +163,7 @@ def _likeness(title: str, query: Query) -> float:
 
 
 def best_section(query: Query, chunk: Chunk, span: tuple[int, int]) -> tuple[int, int]:
-    """Return the span of the section in a chunk that matches the query best, by BM25.
+    """Return the span of a chunk's section that matches the query best, by BM25.
 
     Only the parts of sections in ``span``, a span of the document, are considered. Titles and text
     have the same weight. If no section contains a word of the query, returns the first section.

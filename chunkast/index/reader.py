@@ -172,7 +172,7 @@ class Reader:
         return Matrix(self._connection, self.model) if has_vectors else None
 
     def parts(self, query: Query, chunker: Chunker | None) -> Parts | None:
-        """Return the parts of chunks for a query, counted by ``chunker`` or as in the index.
+        """Return a finder of chunk parts that counts tokens with ``chunker`` or as the index does.
 
         Returns ``None`` if the index was made with a Python counter and ``chunker`` is ``None``.
         """
@@ -184,7 +184,7 @@ class Reader:
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """English, and the languages with stems that most documents are in."""
+        """English, and the documents' most frequent languages with stems."""
         rows = self._connection.execute(_LANGUAGES)
         codes = (code for (listed,) in rows for code in listed.split() if code in STEMMED)
         return (ENGLISH, *[*dict.fromkeys(codes)][:_MOST_LANGUAGES])

@@ -1,9 +1,9 @@
-"""Finds the languages of a text, and the stems of its words.
+"""Find the languages of a text, and the stems of its words.
 
 A text has one language for each script. ``stems.json`` lists the languages of each script, the most
-likely one first, with words and letters that are common in them. The language with most words wins,
-if they are at least three. Otherwise it is the one with most letters, if they are more than one in a
-hundred, or else the first.
+likely one first, with their common words and letters. The language with the most of its words in
+the text is chosen, if there are at least three. If not, it is the one with the most of its letters,
+if they are more than one in a hundred, or else the first.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _LENGTHS: Final = range(2, 65)
 
 
 def languages_of(texts: Iterable[str], declared: str = ENGLISH) -> tuple[str, ...]:
-    """Return the codes of the languages of a document's parts, one for each script.
+    """Return the codes of the languages of ``texts``, one for each script.
 
-    ``declared`` is the language that the document declares, if it is not English.
+    A ``declared`` language is used for its script, unless it is English.
     """
     words: Counter[str] = Counter()
     letters: Counter[str] = Counter()
@@ -68,9 +68,9 @@ def _likeness(code: str, words: Counter[str], letters: dict[str, int]) -> tuple[
 
 @lru_cache(maxsize=65_536)
 def stems(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the stems of a composed word, with and without its accents.
+    """Return the stems of a composed word in those ``languages`` that use its script.
 
-    They are those in the languages of its script.
+    The word is stemmed with and without its accents.
     """
     word = word.lower().replace("\u0307", "")
     found: dict[str, None] = {}

@@ -335,8 +335,8 @@ class Store:
         expand: the maximum number of tokens to which each hit is expanded, without text that a
             better hit contains; see :meth:`Outline.expand`.
         chunker: the chunker that counts the tokens of expanded hits and of parts; by default, one
-            with the options of the index. It is required for parts if the index was made with a
-            Python counter.
+            with the index's options. It is required for parts if the index was made with a Python
+            counter.
         """
         within = None if within is None else without_surrogates(within)
         with self._reading() as reader:

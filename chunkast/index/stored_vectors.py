@@ -41,7 +41,7 @@ _PRUNE: Final = """DELETE FROM text_vectors
 
 
 class StoredVector(NamedTuple):
-    """The vector of a text; ``data`` contains its numbers in single precision."""
+    """The vector of a text; ``data`` is in single precision."""
 
     model: str
     embed_hash: str

@@ -67,12 +67,12 @@ _COMPOUND: Final = range(4, 21)
 def terms(text: str, languages: tuple[str, ...] = (ENGLISH,)) -> str:
     """Return ``text`` in the form that is stored in the full-text index.
 
-    Letters and accents are folded. The parts of a ``CamelCase`` word are added after the word,
-    characters of scripts without spaces are separated by spaces, and numbers without the separators
-    of thousands are added after the number. The stems of words in the ``languages`` of the text, and
-    the spellings of German umlauts, follow the text. A text can be
-    removed from the index only in the form in which it was added, so a change here requires a new
-    version of the schema and a new index.
+    Letters and accents are folded. The parts of a ``CamelCase`` word are added after the word, and
+    a number without thousands separators, after the number with them. Characters of scripts
+    without spaces are separated by spaces. The stems of words in the ``languages`` of the text, and
+    other spellings of German umlauts, follow the text. A text can be removed from the index only in
+    the form in which it was added. A change here therefore requires a new version of the schema and
+    a new index.
     """
     text = _composed(text, languages)
     has_forms = _UMLAUT.search(text) or not STEMMED.isdisjoint(languages)
@@ -114,8 +114,8 @@ def match_expression(query: str, languages: tuple[str, ...] = (ENGLISH,)) -> str
     letters, marks and digits, so that a query is never parsed as FTS5 syntax. Words without a space
     between them (``max_tokens``, ``a.b``) are also searched for as a phrase. In scripts without
     spaces, pairs of adjacent characters are searched for as phrases instead of single characters.
-    Words are also searched for by their stems in the ``languages`` of the index. In
-    short queries, compounds are also searched for as one word and as two.
+    Words are also searched for by their stems in the ``languages`` of the index. In short queries,
+    adjacent words are also searched for as one word, and compounds as two.
     """
     text = _composed(query, languages)
     phrases: dict[str, None] = {}
@@ -135,7 +135,7 @@ def match_expression(query: str, languages: tuple[str, ...] = (ENGLISH,)) -> str
 
 @lru_cache(maxsize=16_384)
 def content_words(text: str, language: str = ENGLISH) -> frozenset[str]:
-    """Return the significant words of a query or title as their stems, for comparison.
+    """Return the stems of the significant words of a query or title, for comparison.
 
     The stem of an English word is the word in lower case, without a final "s". In scripts without
     spaces, words are pairs of adjacent characters.
@@ -150,7 +150,7 @@ def content_words(text: str, language: str = ENGLISH) -> frozenset[str]:
 
 
 def word_places(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the words in a text; they may have characters that are not seen."""
+    """Yield the spans of the words in a text. A word may contain invisible characters."""
     for match in _SHOWN_WORD.finditer(text):
         for part in _PART.finditer(match[0]):
             start, end = (match.start() + at for at in part.span())

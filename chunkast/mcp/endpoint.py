@@ -33,11 +33,12 @@ def over_http(address: str, names: Sequence[str], announce: Callable[[str], None
     """Return a function that runs a server at an address until a signal stops it.
 
     address: the address, such as "127.0.0.1:8000"; the server listens there at the path "/mcp".
-    names: further names of hosts that clients may use, with a port or for any.
+    names: further host names that clients may use, with a port, or without one for any port.
     announce: called with a line that names the address once the server listens.
 
-    Raises ``UsageError`` for an invalid address, one that others can reach without a name and a
-    token, and an invalid name or token. The function raises ``OSError`` if it cannot listen.
+    Raises ``UsageError`` for an invalid address, name or token, and for an address that others can
+    reach if a name or the token is missing. The returned function raises ``OSError`` if it cannot
+    listen.
     """
     where, token = f"--http {address}", os.environ.get(_TOKEN, "").strip()
     if _TOKEN in os.environ and not re.fullmatch("[!-~]+", token):

@@ -52,8 +52,8 @@ def serve(
     chunker: counts tokens and parses documents.
     embed: returns the vector of a query, or ``None`` to search by words alone.
     stale: returns the documents that are out of date; see :meth:`Store.stale`.
-    about: the subject of the documents, for agents with several servers; by default, what the index
-        remembers, or the number of its documents and the folder that they are in.
+    about: the subject of the documents, for agents with several servers; by default, the subject
+        that the index stores, or the number of its documents and their folder.
     run: runs the server; by default over stdio, until the client closes the connection.
     """
     known = about.strip() or store.settings().get("about", "").strip() or _contents(store)
@@ -62,7 +62,7 @@ def serve(
 
 
 def over_stdio(server: Any) -> None:
-    """Run a server over stdio until the client closes it."""
+    """Run a server over stdio until the client closes the connection."""
 
     async def run() -> None:
         async with stdio_server() as streams:
