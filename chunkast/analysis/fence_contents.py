@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -26,6 +27,8 @@ _WORD = re.compile(r"[\s{.]*([\w+#.-]+)(?![\w+#.=-])")
 # The level of a line that belongs to the line before, and the deepest level.
 _ATTACHED, _DEEPEST = -1, 100
 _NO_OPENER: Final = ((-1, ""),)
+# The number of words of info strings whose rows are remembered.
+_REMEMBERED: Final = 64
 # The most characters in the openers of a part.
 _MOST: Final = 600
 # Comments right above a line, which may follow a prompt.
@@ -100,19 +103,26 @@ class Content(NamedTuple):
         return self.openers[bisect_right(self.openers, number, key=itemgetter(0)) - 1][1]
 
 
+@lru_cache(_REMEMBERED)
+def _rows_of(word: str) -> list[tuple[regex.Pattern[str], regex.Pattern[str]]]:
+    """Return the patterns in the rows for the first word of an info string."""
+    rows = [row for row in _TABLE if regex.fullmatch(row[0], word)]
+    return [(regex.compile(row[1], regex.M), regex.compile(row[2], regex.M)) for row in rows]
+
+
 def content_of(lines: Sequence[str], info: str) -> Content:
     """Return the content of a fence with these ``lines`` (without line ends) and info string."""
     name = _WORD.match(info)
     word = name[1].lower().rpartition(".")[2] if name else ""
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     code = "\n".join(line[margin:] for line in lines)
-    for words, begins, part in _TABLE:
-        if not (regex.fullmatch(words, word) and regex.match(begins, code, regex.M)):
+    for begins, part in _rows_of(word):
+        if not begins.match(code):
             continue
         levels: dict[int, int] = {}
         openers, around = list(_NO_OPENER), list(_NO_OPENER)
         starts = line_starts(code)
-        for match in regex.finditer(part, code, regex.M):
+        for match in part.finditer(code):
             groups = match.groupdict()
             above, indent = groups.get("above", ""), groups.get("indent")
             if above is None:
@@ -126,7 +136,7 @@ def content_of(lines: Sequence[str], info: str) -> Content:
             parents, head = around[-1][1], match[0][len(above) :] + "\n"
             around.append((level, parents + head if len(parents + head) <= _MOST else ""))
             openers += [(number, parents), (last + 1, around[-1][1])]
-        if "<above>" not in part:
+        if "above" not in part.groupindex:
             return Content([line[1:] for line in lines], levels, _NO_OPENER)
         if levels:
             return Content(lines, levels, openers)
