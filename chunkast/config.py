@@ -185,10 +185,10 @@ class ChunkConfig:
 
     **Context**
 
-    context: the context before the chunk's text in ``embed_text``: "none"; "title", the title in
-        the front matter or else the first level-1 heading; or "headings", which means the title in
-        the front matter, the heading path, and openers, such as the sentence that introduces a
-        list, of the blocks in which the chunk begins.
+    context: the context before the chunk's text in ``embed_text``. "none" means none. "title"
+        means the title in the front matter or else the first level-1 heading. "headings" means the
+        title in the front matter, the heading path, and the openers of the blocks in which the
+        chunk begins. An opener is, for example, the sentence that introduces a list.
     front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
         string, or "parsed", a mapping. Invalid front matter is stored as a string, and a
         ``ChunkastWarning`` is issued.

@@ -212,7 +212,7 @@ class Analysis:
     path: the heading path of the section that contains the whole text, such as a notebook cell.
     extensions: the Markdown extensions with which the text was parsed.
     footnotes: the labels of the footnotes.
-    pages: for each page, its start, a character index, and its number, from 1.
+    pages: for each page, its start, a character index, and its 1-based number.
     replacements: texts that replace spans in ``embed_text``, sorted by start. If two spans
         overlap, only the first is replaced.
     inner_pages: the spans of the front matter with which pages inside the document begin.
@@ -308,8 +308,8 @@ class Chunk:
     end_index: the end of ``text`` in the document, as an exclusive character index.
     start_byte: the start of ``text`` in the document, as a byte index in UTF-8, from 0.
     end_byte: the end of ``text`` in the document, as an exclusive byte index in UTF-8.
-    start_line: the line number of the first character of ``text``, counting from 1.
-    end_line: the line number of the last character of ``text``, counting from 1.
+    start_line: the 1-based line number of the first character of ``text``.
+    end_line: the 1-based line number of the last character of ``text``.
     token_count: the exact number of tokens in ``text``.
     overlap: the number of characters at the start of ``text`` that are repeated from the previous
         chunk.
@@ -329,8 +329,8 @@ class Chunk:
         opaque data whole, or because a single grapheme cluster is larger than the budget.
     metadata: JSON data by key, such as the front matter, the values of annotations, and the
         details of a notebook cell.
-    pages: the numbers of the first and last pages of ``text``, counting from 1, or None if the
-        document has no page marks.
+    pages: the 1-based numbers of the first and last pages of ``text``, or None if the document has
+        no page marks.
     sections: the heading path of every section in the chunk's own text, in order. A ``title`` in
         the front matter is the first entry of every path. Text before the first heading belongs to
         the section ``(title,)``, or to no section if there is no title.

@@ -29,9 +29,9 @@ def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False)
     """Return the chunk's metadata, heading path, token count and, by default, positions.
 
     ``headings`` is the heading path, joined by " > " because many vector stores do not accept
-    lists; it is "" before the first heading. If ``sections`` is true, ``sections`` lists such a
-    path for each section in the chunk, and ``section_anchors`` lists the sections' anchors. The
-    number of a notebook cell is one of the positions if the cell has an id.
+    lists; it is "" before the first heading. If the argument ``sections`` is true, the key
+    ``sections`` lists the heading path of each section in the chunk, and ``section_anchors`` lists
+    their anchors. For a notebook cell that has an id, the positions include the cell number.
     """
     own = dict(chunk.metadata)
     paths = [" > ".join(path) for path in chunk.sections]

@@ -1,10 +1,11 @@
 """Find heading paths by position, and the sections of a document or span.
 
-A section consists of its own text and the sections inside it. Usually its own text is one run. A
-section inside a wrapper, such as a tab, ends with the wrapper; then the section around the wrapper
-continues, with another run. The footnotes and link definitions at the end of a document are a run,
-too. If the document has exactly one section of level 1, the run belongs to this section; otherwise,
-to the document. A page inside the document is also a section, and ends all others.
+A section consists of its own text and the sections inside it. A run is a contiguous span of its own
+text; most sections have only one. A section that begins inside a wrapper, such as a tab, ends with
+the wrapper if it is deeper than the section around the wrapper. The outer section then continues
+with a new run. The footnotes and link definitions at the end of a document are also a run. It
+belongs to the section of level 1 if there is exactly one, and otherwise to the document. A page
+inside the document is also a section; all open sections end where it begins.
 """
 
 from __future__ import annotations

@@ -147,11 +147,11 @@ def _is_label(pair: Neighbours) -> bool:
 
 
 def after_items(text: str, blocks: Sequence[Block]) -> Iterator[int]:
-    """Yield the starts of those adjacent ``blocks`` that stay with the list item before them.
+    """Yield the starts of images and paragraphs in ``blocks`` that belong to the list item above.
 
-    Such a block is an image below a list with one item, or between two consecutive numbers. It may
-    also be a paragraph below a list with one numbered item, if the section has another such list
-    with the previous or next number.
+    An image belongs to the item if the list has only one, or if the next list continues its
+    numbers: ``1. Open it.``, image, ``2. Go in.`` A paragraph belongs to a short, numbered item
+    that is alone in its list, if the section has another such list with the number before or after.
     """
     known: dict[int, int] = {}
     last = 0

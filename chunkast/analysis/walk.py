@@ -51,13 +51,12 @@ class Point(NamedTuple):
 
 
 class BlockWalk:
-    """Visits blocks in document order, and lists the point before each leaf that has text.
+    """Visits blocks in document order, and lists the break point before each non-blank leaf.
 
-    points: the points; the first has the score 0 and no kind.
-    regions: the spans of protected blocks, sorted by start; of those with the same start, the
-        longest first.
-    first_children: the numbers of leaves that stay with the previous leaf although their points
-        keep their own scores. An example is the first child of a list item.
+    points: the break points; the first has the score 0 and no kind.
+    regions: the spans of protected blocks, sorted by start, and longest first if starts are equal.
+    first_children: the indices, in ``points``, of leaves that stay with the previous leaf although
+        their points keep their own scores. An example is the first child of a list item.
     """
 
     def __init__(self, text: str, scores: Mapping[str, float]) -> None:

@@ -97,7 +97,7 @@ class Costs:
         return self._index.count(*self.span(*piece))
 
     def tokens(self, start: int, end: int) -> int:
-        """Return the token count of ``text[start:end]``, untrimmed."""
+        """Return the token count of ``text[start:end]`` without trimming white space."""
         return self._index.count(start, end)
 
     def shown_tokens(self, start: int, end: int) -> int:

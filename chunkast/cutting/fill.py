@@ -104,7 +104,7 @@ class Filling:
         return next(fitting, first + 1)
 
     def limit(self, first: int, room: int) -> int:
-        """Return the last end at which a piece from ``first`` fits, or an estimate above it."""
+        """Return the greatest end at which a piece from ``first`` fits, or an upper bound of it."""
         before = self.tokens_before
         end = max(bisect_right(before, before[first] + room, first) - 1, first)
         while end < self.last and self.fits(first, end + 1, room):

@@ -54,7 +54,8 @@ class HeadingsAbove:
         """Return whether a region fits the budget with the headings right above it.
 
         A region that ends with a heading must also fit together with the first word below the
-        heading. If a region that fits below the heading begins there, the whole region must fit.
+        heading. If a second region begins there and fits in one chunk with that heading, the whole
+        second region must fit, not only its first word.
         """
         first = start
         if (headed := self._structure.headed.at(start)) and headed.start < end:

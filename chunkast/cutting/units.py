@@ -31,7 +31,7 @@ _POSITION = itemgetter(0)
 
 
 class Piece(NamedTuple):
-    """The span of the text that becomes one chunk, untrimmed."""
+    """The span of text that becomes one chunk, before white space is trimmed."""
 
     start: int
     end: int

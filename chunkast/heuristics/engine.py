@@ -104,7 +104,7 @@ class PipelineRun(Generic[V, C]):
         return patch
 
     def parse(self, draft: Draft[V, C]) -> Draft[V, C]:
-        """Return the draft with the value of its source, or with the error of the parse."""
+        """Parse the draft's source, and return the draft with the parsed value or the error."""
         try:
             value = self.attempt(draft.source)
         except MemoryError:

@@ -26,10 +26,10 @@ class Citation:
     end_index: the end of the quote in the document, as an exclusive character index.
     start_byte: the start of the quote in the document, as a byte index in UTF-8, from 0.
     end_byte: the end of the quote in the document, as an exclusive byte index in UTF-8.
-    start_line: the line number of the first character of the quote, counting from 1.
-    end_line: the line number of the last character of the quote, counting from 1.
-    pages: the numbers of the pages on which the quote begins and ends, counting from 1, or None if
-        the document has no page marks. If the page marks in a chunk do not show where its pages
+    start_line: the 1-based line number of the first character of the quote.
+    end_line: the 1-based line number of the last character of the quote.
+    pages: the 1-based numbers of the pages on which the quote begins and ends, or None if the
+        document has no page marks. If the page marks in a chunk do not show where its pages
         begin, the chunk's first or last page is used.
     chunk_ids: the ids of the chunks that contain the whole quote. Empty if the quote is split
         across chunks; two or more ids if it is in an overlap.

@@ -1,4 +1,4 @@
-"""Check a database for damage, and recover the contents of a damaged or older database."""
+"""Check a database for damage, and recover the contents of one that is damaged or outdated."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 class Saved(NamedTuple):
-    """A document recovered from a damaged or older database.
+    """A document recovered from a database that is damaged or has an older format.
 
     text: the text, or ``None`` if it is damaged or not stored.
     """
@@ -142,9 +142,9 @@ class Saved(NamedTuple):
 
 
 def salvage(connection: sqlite3.Connection) -> list[Saved]:
-    """Return the documents of a damaged or older database, up to the first unreadable document.
+    """Return the documents of a database that is damaged or has an older format.
 
-    Their chunk records show which texts are already embedded.
+    Stops at the first unreadable document. The chunk records show which texts are already embedded.
     """
     saved: dict[int, Saved] = {}
     with suppress(KeyError), _any_text(connection, []):
@@ -162,7 +162,7 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
 
 
 def salvage_vectors(connection: sqlite3.Connection) -> list[StoredVector]:
-    """Return the undamaged vectors of a damaged or older database."""
+    """Return the undamaged vectors of a database that is damaged or has an older format."""
     saved: list[StoredVector] = []
     with _any_text(connection, []):
         if "vector_blocks" in tables(connection):

@@ -29,8 +29,8 @@ class Place:
     """The place of a copy of a hit.
 
     source: the document's name.
-    start_line: the line in which the chunk begins, from 1.
-    end_line: the line of the chunk's last character, from 1, inclusive.
+    start_line: the 1-based number of the line in which the chunk begins.
+    end_line: the 1-based line number of the chunk's last character.
     id: the chunk's id.
     """
 

@@ -44,8 +44,8 @@ class Hit:
     text: the chunk's text without its overlap, or the expanded text.
     start_index: the start of ``text`` in the document, a character index from 0.
     end_index: the end of ``text`` in the document, an exclusive character index.
-    start_line: the line in which ``text`` begins, from 1.
-    end_line: the line of the last character of ``text``, from 1, inclusive.
+    start_line: the 1-based number of the line in which ``text`` begins.
+    end_line: the 1-based line number of the last character of ``text``.
     token_count: the number of tokens in ``text``.
     headings: the heading path of the section in which the chunk begins, outermost first.
     section: the heading path of the chunk's section that matches the query best.
@@ -53,7 +53,7 @@ class Hit:
         anchor, for example in a notebook.
     score: the relevance score; higher is better. It is based on BM25 or, in a search by words and
         vectors, on both rankings.
-    pages: the first and the last page of the chunk, from 1; ``None`` for a document without pages.
+    pages: the 1-based first and last page of the chunk; ``None`` for a document without pages.
     part: true if the chunk exceeds the remaining budget, so that ``text`` is only a part of it:
         whole sections, blocks or sentences around the best match.
     also: the places of the hit's copies, which are not separate hits. A copy has equal text, or the

@@ -46,8 +46,8 @@ class Store:
     create: create the index if it is missing.
     read_only: open the file for reading only.
 
-    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it for a
-    damaged or older index; methods that write also raise it if the file is not writable.
+    Raises ``StoreError`` if the index cannot be opened. Methods that read also raise it if
+    the index is damaged or has an older format; methods that write, if the file is not writable.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
@@ -226,9 +226,10 @@ class Store:
             self._connection.rollback()
 
     def _begin(self, chunker: Chunker | None, on_wait: Callable[[], None]) -> Writing:
-        """Begin a write transaction; empty a damaged or older index, but keep what can be read.
+        """Begin a write transaction; empty an index that is damaged or has an older format.
 
-        Raises ``DamageError`` for such an index without a chunker, which has to chunk it again.
+        Readable contents are kept. Raises ``DamageError`` for such an index without a chunker,
+        which has to chunk it again.
         """
         schema.lock(self._connection, on_wait)
         reasons = checks.rebuild_reasons(self._connection)
@@ -285,7 +286,7 @@ class Store:
             return dict(self._connection.execute("SELECT name, value FROM settings"))
 
     def remembered(self) -> dict[str, str]:
-        """Return all settings that can be read, even from a damaged or older index."""
+        """Return all readable settings, even if the index is damaged or has an older format."""
         return checks.settings_of(self._connection)
 
     def digest(self) -> str:
@@ -323,8 +324,9 @@ class Store:
 
         Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the 100
         best chunks are merged with the 100 chunks whose vectors are nearest, by reciprocal rank
-        fusion. Hits have no overlap. If a chunk exceeds the remaining budget, the part around the
-        best match is returned; see :attr:`Hit.part`. Copies are one hit; see :attr:`Hit.also`.
+        fusion. The text of hits excludes the overlap. If a chunk exceeds the remaining budget, the
+        part around the best match is returned; see :attr:`Hit.part`. Copies are one hit; see
+        :attr:`Hit.also`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.
@@ -393,12 +395,12 @@ class Store:
         *,
         chunker: Chunker | None = None,
     ) -> Outline | dict[str, int]:
-        """Return the outline of a stored document, which can read sections and expand hits.
+        """Return the outline of a stored document, to read sections and expand hits.
 
-        Without ``source``, returns the token count of each document by its source. ``depth`` is the
-        deepest heading level to include. ``chunker`` parses the document and counts its tokens; the
-        default is :meth:`chunker`. Raises ``StoreError`` if the document is not stored or is a
-        notebook.
+        If ``source`` is None, returns a mapping from each document's source to its token count.
+        ``depth`` is the deepest heading level to include. ``chunker`` parses the document and
+        counts its tokens; the default is the result of :meth:`chunker`. Raises ``StoreError`` if
+        the document is not stored or is a notebook.
         """
         with self._reading() as reader:
             if source is None:

@@ -101,7 +101,7 @@ class IndexReport:
     documents: the number of documents in the run.
     written: the number of new and changed documents.
     digest: the digest of the index after the run.
-    faults: a sentence for each reason why the index was rebuilt: damage, or an older version. A
+    faults: a sentence for each reason why the index was rebuilt: damage, or an older format. A
         rebuild chunks all documents again, and all unchanged chunks count as moved.
     """
 
@@ -194,7 +194,7 @@ class Writing:
         settings: dict[str, str],
         saved: Iterable[Saved] = (),
     ) -> None:
-        """Begin with the stored documents, or with those ``saved`` from an earlier database.
+        """Begin with the stored documents, or with those ``saved`` before a rebuild.
 
         Saved documents are chunked again. Without ``chunker``, documents can only be removed.
         """

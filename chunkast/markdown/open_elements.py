@@ -39,9 +39,9 @@ class OpenElements(Generic[Key, Item]):
 
 
 def nested(spans: Iterable[tuple[int, int]], deepest: int | None = None) -> list[tuple[int, int]]:
-    """Return the sorted spans, outer spans first, without spans that cross an earlier span.
+    """Return the sorted spans, outer spans first, without those that cross one returned earlier.
 
-    Spans inside ``deepest`` other spans are omitted too.
+    If ``deepest`` is given, spans inside that many returned spans are omitted too.
     """
     kept: list[tuple[int, int]] = []
     ends: list[int] = []

@@ -41,11 +41,11 @@ _MAX_NESTING = 40
 
 @dataclass(frozen=True, slots=True)
 class ParsedMarkdown:
-    """The block tree of a text, and other results of the parse.
+    """The block tree of a text, with its link labels, tags, wrappers, footnotes and pages.
 
     references: the normalized labels of the link definitions.
     tags: the spans of pairs of XML tags, sorted.
-    wrappers: the sorted spans of the tags and components around blocks, which never cross.
+    wrappers: the sorted, non-crossing spans of the tags and components that enclose blocks.
     front_matter_end: the end of the front matter, or 0 if there is none.
     footnotes: the labels of the footnotes, as written in the text.
     pages: the spans of front matter inside the document, each of which begins a page.

@@ -82,7 +82,7 @@ class Outline:
         """Return the section that ``where`` identifies.
 
         ``where`` is a heading path ("Guide > Install", or a sequence of titles), the end of a
-        heading path ("Install"), an anchor ("#install"), a line number from 1, a chunk or a hit. A
+        heading path ("Install"), an anchor ("#install"), a 1-based line number, a chunk or a hit. A
         chunk or hit is in the section in which its text after the overlap begins. Raises
         ``SectionError``, which lists candidates, if no section or more than one section matches.
         """
@@ -116,7 +116,7 @@ class Outline:
         """Return a section with its subsections, or a range of lines, shortened to a token budget.
 
         where: a section, or an argument for :meth:`find`; by default the whole document.
-        lines: the first and the last line to read instead of a section, from 1, inclusive.
+        lines: the first and the last line to read instead of a section, 1-based and inclusive.
         max_tokens: the maximum number of tokens, or ``None`` for no limit. A longer text is cut at
             the best boundary.
 

@@ -21,8 +21,8 @@ class Passage:
     source: the document's name, or ``None``.
     start_index: the start of the passage, a character index from 0.
     end_index: the end of the passage, an exclusive character index.
-    start_line: the line in which the passage begins, from 1.
-    end_line: the line of the last character of the passage, from 1, inclusive.
+    start_line: the 1-based number of the line in which the passage begins.
+    end_line: the 1-based line number of the last character of the passage.
     tokens: the exact number of tokens in the text.
     section: the heading path of the section to which the passage belongs.
     tokens_before, tokens_after: the number of tokens that are omitted before and after the text.

@@ -62,8 +62,8 @@ class Section:
     anchor: the first of ``anchors``; empty for the document and pages.
     start_index: the start of the section, a character index from 0.
     end_index: the end of the section and its subsections, an exclusive character index.
-    start_line: the line in which the section begins, from 1.
-    end_line: the line of the last character of the section, from 1, inclusive.
+    start_line: the 1-based number of the line in which the section begins.
+    end_line: the 1-based line number of the last character of the section.
     tokens: the number of tokens in the section without its subsections.
     total_tokens: the number of tokens in the section with its subsections.
     anchors: the ids in the text, such as ``{#id}`` or the target of a permalink, followed by the
@@ -122,7 +122,7 @@ def sections_of(
 
 
 def line_at(lines: Sequence[int], pos: int) -> int:
-    """Return the number, from 1, of the line at ``pos``. ``lines`` are the starts of all lines."""
+    """Return the 1-based number of the line at ``pos``. ``lines`` are the starts of all lines."""
     return max(bisect_right(lines, pos, hi=len(lines) - 1), 1)
 
 

@@ -103,7 +103,7 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
 def notebook_in(text: str, path: str = "notebook") -> Notebook | None:
     """Return the notebook whose JSON is ``text``, or ``None`` if ``text`` is not a notebook.
 
-    Issues a ``ChunkastWarning`` for a notebook of an older format.
+    Issues a ``ChunkastWarning`` for a notebook in an older format.
     """
     try:
         return read_notebook(text, path)

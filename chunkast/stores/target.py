@@ -57,12 +57,12 @@ RECORD: Final = ("chunk_id", "document", "embed_hash", "state_hash", "model", "a
 
 
 class Target(Protocol):
-    """A vector store, as :func:`chunkast.stores.sync` uses it.
+    """The vector-store interface that :func:`chunkast.stores.sync` uses.
 
-    A row has a unique ``chunk_id``, the values of ``Row`` and a vector. Methods never return,
-    change or delete the rows of other programs. When a method returns, its changes are durable; if
-    the process is killed earlier, each row is either unchanged or complete. If a method raises a
-    ``ConfigError``, the sync raises it again; any other exception becomes a ``SyncError``.
+    Each row has a unique ``chunk_id``, the other fields of ``Row``, and a vector. Methods never
+    return, change or delete the rows of other programs. When a method returns, its changes are
+    durable; if the process is killed earlier, each row is either unchanged or complete. If a method
+    raises a ``ConfigError``, the sync re-raises it; any other exception becomes a ``SyncError``.
     """
 
     name: str

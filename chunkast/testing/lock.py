@@ -60,7 +60,7 @@ class LockError(ChunkastError):
 
     path: the path of the file, as the caller gave it.
     reason: a description of the fault.
-    line: the line of the fault, from 1, or ``None`` if the fault is not in a single line.
+    line: the 1-based line of the fault, or ``None`` if the fault is not on a single line.
     header: the header of the lock if it could be read, or ``None``.
     """
 

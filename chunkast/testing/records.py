@@ -91,7 +91,7 @@ class ChunkRecord:
 
     @property
     def own_line(self) -> int:
-        """The line number, from 1, of the first character after the overlap."""
+        """The 1-based line number of the first character after the overlap."""
         return self.start_line + SourceMap(self.text).line(self.overlap) - 1
 
     @property

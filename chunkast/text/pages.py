@@ -155,7 +155,7 @@ def _with_notes(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
 
 
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield the start of each page, and its number from 1.
+    """Yield the start of each page, and its 1-based number.
 
     ``first`` is the number that the marks give the document's first page; by default, it is derived
     from the first mark. If any mark has a number, marks without numbers are ignored.

@@ -134,7 +134,7 @@ class SourceMap:
         return offset
 
     def line(self, index: int) -> int:
-        """Return the number, from 1, of the line that contains the character at ``index``."""
+        """Return the 1-based number of the line that contains the character at ``index``."""
         # After the last line end there is no line.
         index = max(min(index, len(self.text) - 1), 0)
         if index and self._returns and self.text.startswith("\r\n", index - 1):

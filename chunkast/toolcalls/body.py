@@ -200,7 +200,7 @@ class Kind(NamedTuple):
     """The functions of one kind of body. A row is one form of calls in ``protocols.toml``.
 
     reading: makes a reading, from the text, the pattern of marks, a position and a row.
-    marks: returns the pattern of the tags, quotes, brackets and signs of calls in a body, from a
+    marks: returns the pattern of the tags, quotes, brackets and ``Protocol.sign`` in a body, from a
         row, a pattern of tool names, and all rows. Its group ``cut`` matches the end of a text that
         may be the beginning of a mark. Rows with the same pattern share their readings.
     key: returns the position at which reading begins, from an opener and its text, or ``None`` if

@@ -1,13 +1,13 @@
 """Find calls in text that arrives in fragments.
 
-Outside calls, the finder searches for openers, signs of calls and fences. After an opener, it reads
-the call to its end, with the tags that may follow its body. If the call does not end within
-``max_call_size`` characters, its opener is text, and the search continues after the opener. An
-opener in a fence is text too, except in the protocol ``xml``, or if the fence contains only the
-call.
+Outside calls, the finder searches for fences and for openers, even of protocols that are not
+chosen. After an opener, it reads the call to its end, with the tags that may follow its body. If
+the call does not end within ``max_call_size`` characters, its opener is treated as text, and the
+search continues after it. An opener in a fence is also treated as text, unless the protocol is
+``xml`` or the fence contains only the call.
 
-The finder decides nothing before enough text has arrived, so the result does not depend on the
-fragments.
+The finder waits until enough text has arrived, so the result does not depend on how the text is
+split into fragments.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class _Patterns:
     """The patterns of the chosen protocols, for the names of some tools.
 
     ``edge`` matches the first character of everything that is searched for. ``sign`` matches the
-    signs of all protocols, and ``tails`` the tails. ``rows`` are the protocols by their groups.
+    ``sign`` of any protocol, and ``tails`` the tails. ``rows`` are the protocols by their groups.
     """
 
     def __init__(

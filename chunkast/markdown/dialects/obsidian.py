@@ -45,9 +45,9 @@ def _as_alert(callout: re.Match[str]) -> str:
 
 
 def comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse a comment of several lines: from an unindented ``%%`` to a line that ends with ``%%``.
+    """Parse a multi-line comment, from an unindented ``%%`` to a line that ends with ``%%``.
 
-    The lines in between have no ``%%``. A longer run of ``%`` does not begin a comment.
+    The lines in between do not contain ``%%``. A longer run of ``%`` does not begin a comment.
     """
     src, at, line_end = state.src, state.bMarks[start], state.eMarks[start]
     if not src.startswith("%%", at) or src.startswith("%", at + 2) or (at and src[at - 1] != "\n"):
