@@ -142,9 +142,9 @@ class ChunkConfig:
     reserve_tokens: the number of tokens to keep free for a prefix, such as "query: ", that you add
         to ``embed_text`` before embedding it. The token budget of a chunk is
         ``max_tokens - reserve_tokens``.
-    overlap: the maximum amount of text that a chunk repeats from the end of the previous chunk: a
-        fraction of the token budget (a float below 1, or a str such as "15%") or a number of tokens
-        (an int). A chunk that begins with a heading has no overlap.
+    overlap: the maximum amount of text that a chunk repeats from the end of the previous one. An
+        int is a number of tokens. A float below 1, or a str such as "15%", is a fraction of the
+        token budget. A chunk that begins with a heading has no overlap.
     min_tokens: the number of tokens below which a section is joined with an adjacent section, if
         both fit in one chunk. The pieces of a divided section are joined in the same way. With
         None, sections are joined whenever they fit; pieces are joined if they are smaller than a

@@ -137,7 +137,7 @@ class Heading:
     path: the titles of all enclosing sections, outermost first, followed by this title if there is
         one.
     id: the id in the heading's attributes, as in ``## Title {#id}``; may be empty.
-    anchors: other ids in or right before the heading, such as the target of its permalink.
+    anchors: other ids in or directly before the heading, such as the target of its permalink.
 
     >>> from chunkast import Chunker
     >>> [heading.path for heading in Chunker().analyze("# A\n\n## *B*\n").headings]
@@ -201,8 +201,8 @@ class Analysis:
     references: the normalized labels of the link definitions.
     front_matter: the raw front matter, including its delimiters; empty if there is none.
     notes: a sentence for each fallback and other unusual step of the analysis.
-    masked: the text that the parser read, with the same length and line ends as ``text``; empty if
-        the parser read ``text`` itself.
+    masked: the text that the parser read, with the same length and line endings as ``text``; empty
+        if the parser read ``text`` itself.
     tags: the spans of the blocks between pairs of XML tags, as character indices.
     annotations: values for the metadata of chunks.
     extended: true if heuristics or tool calls may have added break points and regions that do not

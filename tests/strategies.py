@@ -2,7 +2,7 @@
 
 ``markdown()`` nests well-formed and half-formed blocks, ``nasty_text()`` is noise made
 of characters that parsers and splitters trip over, and ``documents()`` is either, or
-Markdown with noise spliced in. A block is a list of lines without line ends; the first
+Markdown with noise spliced in. A block is a list of lines without line endings; the first
 value in every pool is the simplest, as that is where Hypothesis shrinks to.
 """
 
@@ -551,7 +551,7 @@ def document(parts: list[tuple[Lines, str]], ends: list[str], last: str, matter:
 
 @cache
 def markdown() -> SearchStrategy[str]:
-    """Markdown documents of nested blocks, with line ends of every kind."""
+    """Markdown documents of nested blocks, with line endings of every kind."""
     part = st.tuples(leaf | leaf | container(DEPTH), pick(GAPS))
     ends = pick((["\n"], ["\n"], ["\n"], ["\r\n"], ["\r"]))
     none: SearchStrategy[Lines] = st.just([])

@@ -109,7 +109,7 @@ def banned(call: ast.AST) -> bool:
     """Whether code uses what does not mean what it seems to.
 
     ``splitlines`` ends lines at U+2028 and others; Markdown does not. ``read_text`` and
-    ``write_text`` translate line ends, as does ``open`` of a text without ``newline``.
+    ``write_text`` translate line endings, as does ``open`` of a text without ``newline``.
     """
     if isinstance(call, ast.Attribute):
         return call.attr in ("splitlines", "read_text", "write_text")

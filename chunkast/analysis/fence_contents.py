@@ -111,7 +111,7 @@ def _rows_of(word: str) -> list[tuple[regex.Pattern[str], regex.Pattern[str]]]:
 
 
 def content_of(lines: Sequence[str], info: str) -> Content:
-    """Return the content of a fence with these ``lines`` (without line ends) and info string."""
+    """Return the content of a fence with these ``lines`` (without line endings) and info string."""
     name = _WORD.match(info)
     word = name[1].lower().rpartition(".")[2] if name else ""
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)

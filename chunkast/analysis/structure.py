@@ -247,7 +247,7 @@ class Structure:
         return code_points(self.parsed, leaf, outliner, self._config.score_table)
 
     def margin(self, leaf: Block) -> Margin:
-        """Return the margin of a leaf: the marks of containers before its code."""
+        """Return the container markers at the start of a code block's lines, such as ``"> "``."""
         return margin_of(self.parsed, leaf)
 
     def frames(self, leaf: Block, inside: Inside, cuts: Sequence[int]) -> list[Frame]:

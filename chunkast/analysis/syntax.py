@@ -24,7 +24,11 @@ _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 
 
 class Margin(NamedTuple):
-    """The marks of containers, such as ">", in the first ``width`` characters of lines of code."""
+    """The container markers, such as ">", and blanks at the start of each line of a code block.
+
+    width: the maximum number of characters in the margin.
+    marks: the characters that the margin may contain.
+    """
 
     width: int
     marks: str

@@ -47,7 +47,7 @@ class _Totals(Tally):
 
 
 def run(options: Namespace) -> int:
-    """Write the chunks of the selected documents. Return 1 if some input failed, else 0."""
+    """Write the chunks of the selected documents. Return 1 if any cannot be processed, else 0."""
     from chunkast.chunker import Chunker
 
     totals = _Totals()

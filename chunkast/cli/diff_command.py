@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Namespace) -> int:
-    """Compare both sides and print a report. Return 1 if some input failed, else 0."""
+    """Compare both sides and print a report. Return 1 if a document cannot be processed, else 0."""
     from chunkast.testing.report import Report
 
     values = config_values(options)

@@ -12,7 +12,7 @@ from chunkast.files.write import open_output
 
 
 def run(options: Namespace) -> int:
-    """Write the lock of the selected documents. Return 1 if some input failed, else 0."""
+    """Write the lock of the selected documents. Return 1 if any cannot be processed, else 0."""
     from chunkast.chunker import Chunker
 
     tally = Tally()

@@ -38,7 +38,7 @@ class _Row(NamedTuple):
 
 
 def run(options: Namespace) -> int:
-    """Print statistics about the selected documents. Return 1 if some input failed, else 0."""
+    """Print statistics of the selected documents. Return 1 if any cannot be processed, else 0."""
     from chunkast.chunker import Chunker
 
     tally = Tally()

@@ -26,7 +26,7 @@ _ENDING: Final = ".chunks.html"
 
 
 def run(options: Namespace) -> int:
-    """Show the documents. Return 1 if some input failed or no browser was found, else 0."""
+    """Show the documents. Return 1 if any cannot be processed or no browser was found, else 0."""
     from chunkast.chunker import Chunker
     from chunkast.output.view.budgets import view_of
 

@@ -39,7 +39,7 @@ _SLOW: Final = 1_000_000
 
 @dataclass(slots=True)
 class Tally:
-    """The number of documents read, the paths of failed inputs, and the start time of the run."""
+    """The number of documents read, the paths that failed, and the start time of the run."""
 
     documents: int = 0
     failed: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Tally:
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 1 if some input failed, else 0."""
+        """The exit code: 1 if an input could not be processed, else 0."""
         return 1 if self.failed else 0
 
 

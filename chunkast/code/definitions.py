@@ -2,8 +2,9 @@
 
 The grammar parses windows of a few kilobytes (see ``grammars``). The complete items of a window are
 kept, and the next window begins after them. If a statement is larger than a window, its body is
-parsed in windows, too, each put between the statement's first lines and their closing brackets.
-So the time is linear in the length of the code, and an error affects only nearby items.
+also parsed in windows. Each window is wrapped in the statement's opening lines and the matching
+closing brackets. Parsing time is therefore linear in the length of the code, and an error affects
+only nearby items.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class Outliner:
         self._parsed = 0
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
-        """Return the items in ``lines`` (without line ends), in order, until a limit is reached."""
+        """Return the items in ``lines`` (without line endings), in order, up to a limit."""
         reader = _CodeReader([_masked(line) for line in lines], language, self)
         with suppress(_Exhausted):
             self.count(0, broken=False)

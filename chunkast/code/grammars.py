@@ -62,7 +62,7 @@ def parse(source: str, language: Language) -> Any:
     r"""Return the root node of the syntax tree of ``source``.
 
     Returns None if the grammar is not installed, ``language`` refuses ``source``, or parsing takes
-    too much work. ``source`` must be ASCII with line ends of ``\n``, of at most ``MAX_BYTES``.
+    too much work. ``source`` must be ASCII of at most ``MAX_BYTES``, with ``\n`` line endings.
     """
     grammar = _grammar(language.package, language.entry)
     if grammar is None or language.refuses(source):

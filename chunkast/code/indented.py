@@ -18,7 +18,7 @@ _CLOSES = re.compile(
 
 
 def indented_items(lines: Sequence[str], levels: Mapping[int, int]) -> Iterator[Item]:
-    """Yield the items in ``lines`` (without line ends), before which code may be cut.
+    """Yield the items in ``lines`` (without line endings), before which code may be cut.
 
     An item is a line with the more deeply indented lines below it. Its depth is twice its level if
     it follows a blank line, and one more otherwise, so that code is divided at blank lines first.

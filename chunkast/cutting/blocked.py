@@ -30,8 +30,9 @@ class Blocked(NamedTuple):
 def blocked_in(
     structure: Structure, costs: Costs, protected: SpanSet, leaf: Block, end: int, *, above: Above
 ) -> Blocked:
-    """Return the sentences of a leaf, and the blocked spans in it and after it, up to ``end``.
+    """Return the sentences of a leaf, and the blocked spans from its start to ``end``.
 
+    If ``end`` is inside the leaf, the blocked spans of the whole leaf are returned.
     ``protected`` contains the regions that fit the budget. Tags and inline constructs are blocked
     only if they fit the budget together with the headings ``above``.
     """

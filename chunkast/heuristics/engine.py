@@ -12,7 +12,7 @@ reparse sets the value and clears the errors; a failed reparse adds an error and
 Each phase makes at most ``max_reparses`` reparses; the first parse does not count.
 
 An exception in a heuristic is propagated, with a note that names the heuristic. If a heuristic
-returns anything but a patch or None, ``HeuristicError`` is raised.
+returns anything other than a patch or None, ``HeuristicError`` is raised.
 """
 
 from __future__ import annotations

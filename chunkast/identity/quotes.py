@@ -74,11 +74,11 @@ def locate_quote(
 ) -> tuple[Citation, ...]:
     r"""Return a citation for each occurrence of ``quote`` in a text or in chunks.
 
-    White space may differ, as in :func:`validate_quote`. In documents without such an occurrence,
-    markup, entities, typographic quotes and dashes may differ too, as may the style of letters,
-    soft hyphens, and a word that a hyphen divides at the end of a line; "..." in the quote may
-    stand for up to 2,000 characters. ``verbatim`` is false for these citations. Letters and case
-    must always match. Occurrences do not overlap. A blank quote has no occurrences.
+    White space may differ, as in :func:`validate_quote`. If a document has no such occurrence, a
+    looser match is tried, for which ``verbatim`` is false. It ignores differences in markup,
+    entities, quotes, dashes, letter style (such as mathematical bold), soft hyphens and end-of-line
+    hyphenation. In a looser match, "..." in the quote matches up to 2,000 characters. Letters and
+    case must always match. Occurrences do not overlap. A blank quote has no occurrences.
 
     where: the text of a document, or chunks in order, document by document. A quote may continue
         from one chunk to the next. Citations in a text have no source and no chunk ids.

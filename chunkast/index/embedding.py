@@ -43,8 +43,8 @@ def embedded(embed: Embed, texts: Sequence[str], size: int | None, name: str) ->
     """Return the vectors of ``texts``.
 
     ``size`` is the size of the vectors in the store called ``name``, or ``None`` if it has no
-    vectors. Raises ``StoreError`` if ``embed`` fails, or returns anything but one vector of that
-    size for each text.
+    vectors. Raises ``StoreError`` if ``embed`` fails or does not return one vector per text. All
+    vectors must be finite, not zero, and of the same size: ``size``, if it is given.
     """
     try:
         vectors = [_numbers(vector) for vector in embed(list(texts))]

@@ -140,7 +140,7 @@ class Selection:
 
     find_parts: returns the finder of parts for chunks that do not fit, or ``None`` to skip them.
     outline_of: returns the outline of a document in which chunks are expanded, or ``None``.
-    most: the maximum number of tokens to which a chunk is expanded, or ``None``.
+    most: the maximum size of an expanded chunk, in tokens; ``None`` if chunks are not expanded.
     taken: by the place of each chunk, best first: the chunk, the passage to return for it, and
         whether the passage is only a part of the chunk.
     """
@@ -190,8 +190,8 @@ def take_best(
 ) -> dict[str, list[Place]]:
     """Select the best chunks or parts that fit the budget, at most ``limit`` of them.
 
-    Copies of a selected chunk are skipped. Returns the places of copies among the best chunks, by
-    the id of the selected chunk.
+    Copies of a selected chunk are skipped. Returns a dict that maps the selected chunk's id to the
+    places of its copies among the best chunks.
     """
     # The id of the chunk that was taken, by the keys of its copies.
     taken: dict[Hashable, str] = {}
@@ -221,8 +221,8 @@ def hits(
 ) -> Iterator[Hit]:
     """Yield a hit for each selected chunk.
 
-    ``also`` are the places of copies, by the chunk's id; ``stale`` are the documents that are out
-    of date.
+    ``also`` maps each chunk's id to the places of its copies. ``stale`` contains the documents that
+    are out of date.
     """
     for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk

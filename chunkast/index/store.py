@@ -139,8 +139,8 @@ class Store:
         batch_size: the maximum number of texts to embed at once.
         on_batch: called with the number of texts in a batch after their vectors are stored.
 
-        Each batch is stored before the next is embedded. Raises ``StoreError`` if ``embed`` fails,
-        or returns anything but vectors of the index's size; that batch is not stored.
+        Each batch is stored before the next is embedded. If ``embed`` fails or does not return one
+        vector of the index's size per text, ``StoreError`` is raised and the batch is not stored.
         """
         check_count("batch_size", batch_size)
         self._check_model(embed, None)
@@ -325,7 +325,7 @@ class Store:
         Chunks are ranked by BM25, and titles have more weight than text. With ``vector``, the 100
         best chunks are merged with the 100 chunks whose vectors are nearest, by reciprocal rank
         fusion. The text of hits excludes the overlap. If a chunk exceeds the remaining budget, the
-        part around the best match is returned; see :attr:`Hit.part`. Copies are one hit; see
+        part around the best match is returned; see :attr:`Hit.part`. Copies count as one hit; see
         :attr:`Hit.also`.
 
         query: the words to search for.
@@ -334,8 +334,8 @@ class Store:
             the search is by words alone.
         limit: the maximum number of hits, or ``None`` for no limit.
         within: a glob pattern for the sources to search, such as "docs/*".
-        expand: the maximum number of tokens to which each hit is expanded, without text that a
-            better hit contains; see :meth:`Outline.expand`.
+        expand: the maximum size of an expanded hit, in tokens. Text that a better hit contains is
+            not added; see :meth:`Outline.expand`.
         chunker: the chunker that counts the tokens of expanded hits and of parts; by default, one
             with the index's options. It is required for parts if the index was made with a Python
             counter.

@@ -33,7 +33,7 @@ def printable(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text with control characters, except tabs and line ends, escaped as in JSON."""
+    """Return a text with control characters, except tabs and line endings, escaped as in JSON."""
     return str(_HIDING.sub(_in_json, text))
 
 
@@ -54,7 +54,7 @@ class Pages:
     """The pages of a document.
 
     section: the heading path for the header.
-    lines: the lines of the document, without line ends.
+    lines: the lines of the document, without line endings.
     most: the maximum number of tokens in a page.
     """
 

@@ -56,8 +56,8 @@ def sync(
 
     Raises ``ConfigError`` for an invalid argument, a duplicate source, or a chunk under the wrong
     source, and if ``remove_missing`` would delete everything because no document was passed.
-    Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or returns
-    anything but vectors of the store's size, if the store refuses a request, or if the store
+    Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or does not
+    return one vector of the store's size per text, if the store refuses a request, or if the store
     belongs to another program. Raises ``StoreError`` before writing if a text of an index has no
     vector.
     """

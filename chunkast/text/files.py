@@ -54,7 +54,7 @@ def tokenizer_file(value: Any) -> Any:
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """Return the text of a file, including its original line ends and any byte order mark.
+    """Return the text of a file, including its original line endings and any byte order mark.
 
     Raises ``SourceError`` if the file cannot be read or is not UTF-8.
     """

@@ -1,6 +1,6 @@
 r"""Convert character indices of a text to UTF-8 byte offsets and line numbers.
 
-A line ends with ``\n``, ``\r\n`` or ``\r`` and nothing else; the line end belongs to
+A line ends with ``\n``, ``\r\n`` or ``\r`` and nothing else; the line ending belongs to
 the line. A lone surrogate counts as three bytes, like U+FFFD.
 """
 

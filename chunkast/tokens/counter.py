@@ -15,7 +15,11 @@ __all__ = ("TokenCounter", "Window")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A model's context window: its size in ``tokens``, of which ``special`` are special tokens."""
+    """A model's context window.
+
+    tokens: the size of the window.
+    special: the number of special tokens that the tokenizer adds to a text.
+    """
 
     tokens: int
     special: int

@@ -26,7 +26,10 @@ _MODEL: Final = re.compile(
 
 
 def remedy_for(name: str) -> str:
-    """Return advice for ``name``, an invalid encoding or model, or "" if there is no advice."""
+    """Return advice on ``name``, which was rejected as an encoding or a model.
+
+    Returns "" if there is no advice.
+    """
     import tiktoken
     from tiktoken.model import MODEL_TO_ENCODING, encoding_name_for_model
 

@@ -5,10 +5,11 @@ encodes each separately. Most pre-tokens of a document have occurred before, so 
 and looking up the counts takes less time than encoding it. A pre-token has the same tokens wherever
 it occurs, so cached counts stay valid.
 
-Texts are split with the encoding's own pattern, rewritten for Python's ``re``, if they contain only
-known characters. For these, Unicode's classes are plain lists: the class of every listed letter,
-mark and white space character has been the same since the earliest versions of Unicode, the digits
-are 0 to 9, and every other known character is punctuation or a symbol, which negated classes match.
+This module lists the characters that it knows. Texts that contain only known characters are split
+with the encoding's own pattern, rewritten for Python's ``re``, with plain lists for Unicode's
+classes: the class of every listed letter, mark and white space character has been the same since
+the earliest versions of Unicode, the digits are 0 to 9, and every other known character is
+punctuation or a symbol, which negated classes match.
 Greedy quantifiers match the same text as possessive ones, because they never need to backtrack.
 Case-insensitive parts list both cases: no known character outside ASCII folds to a letter of a
 contraction.
@@ -110,7 +111,7 @@ _LINE_START: Final = "\r"
 
 
 class CountFunctions(NamedTuple):
-    """Functions that count the tokens in texts with unknown characters.
+    """Functions that count the tokens in texts with characters that this module does not list.
 
     count: returns the number of tokens in a text.
     token_ends: takes a text and its start index in a document. For each token, it yields an index
@@ -140,11 +141,11 @@ class PretokenCounter:
     """Counts the tokens in texts by their pre-tokens, whose counts are cached.
 
     ascii_pattern: the pattern that splits ASCII texts into pre-tokens.
-    pattern: the pattern that splits other texts. With ``others``, it splits only texts of known
-        characters.
+    pattern: the pattern that splits other texts. With ``others``, it splits only texts of
+        characters that this module lists.
     safe: the tokenizer's safe positions.
     count: counts the tokens in one pre-token.
-    others: the functions for texts with unknown characters, or None.
+    others: the functions for texts with characters that this module does not list, or None.
     """
 
     def __init__(
@@ -232,7 +233,7 @@ class PretokenCounter:
 
 
 def _words_of(span: str) -> list[str]:
-    """Return the words between the spaces of ``span``, each with the line ends after it.
+    """Return the words between the spaces of ``span``, each with the line endings after it.
 
     No pre-token spans the start of a line, or a space and the character before it. Of several
     spaces, all but the last are a pre-token, which is returned as the word "".

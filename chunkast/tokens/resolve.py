@@ -129,10 +129,11 @@ def _of_known(encoding: tiktoken.Encoding) -> TokenCounter:
 def pretoken_count(
     encoding: tiktoken.Encoding, count: Callable[[str], int]
 ) -> Callable[[str], int]:
-    """Return a function that counts the tokens in a pre-token of known characters.
+    """Return a function that counts the tokens in a pre-token.
 
-    A private function of tiktoken encodes a pre-token without splitting it, in a quarter of the
-    time. If this private function is missing, returns ``count``.
+    The pre-token may only contain the characters listed in ``tokens/pretokens.py``. A private
+    function of tiktoken encodes it without splitting it, which is four times as fast as ``count``.
+    If this private function is missing, returns ``count``.
     """
     encode = getattr(getattr(encoding, "_core_bpe", None), "encode_single_piece", None)
     if encode is None:

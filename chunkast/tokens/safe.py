@@ -6,26 +6,26 @@ surrounds it. So the texts on both sides are tokenized independently of each oth
 
 Proof for the patterns of cl100k_base and o200k_base (o200k_harmony uses the latter). Their
 alternatives are: a word (letters, with at most one leading character that is not a letter, digit or
-line end; in o200k marks count as letters, and a contraction that begins with an apostrophe may end
-the word); up to three digits; punctuation with at most one leading space and trailing line ends
-(in o200k also slashes); white space up to a line end; white space before white space or before
-the end of the text; white space.
+line ending; in o200k marks count as letters, and a contraction that begins with an apostrophe may
+end the word); up to three digits; punctuation with at most one leading space and trailing line
+endings (in o200k also slashes); white space up to a line ending; white space before white space or
+before the end of the text; white space.
 
 1. *The start of a line that is not blank* (and, in o200k, does not begin with a slash). A match
-   across it would contain a line end followed by something else. In the punctuation alternative,
-   only line ends (in o200k also slashes) follow a line end. In "white space up to a line end", the
-   greedy match ends after the last line end of the white space. That is this position or one before
-   it, because the rest of the line's indentation contains no line end. The remaining white space
-   alternatives are tried only where no line end is ahead in the white space. If the text ends here,
-   "white space before the end" matches all white space before this position, which is the same
-   pre-token.
+   across it would contain a line ending followed by something else. In the punctuation alternative,
+   only line endings (in o200k also slashes) follow a line ending. In "white space up to a line
+   ending", the greedy match ends after the last line ending of the white space. That is this
+   position or one before it, because the rest of the line's indentation contains no line ending.
+   The remaining white space alternatives are tried only where no line ending is ahead in the white
+   space. If the text ends here, "white space before the end" matches all white space before this
+   position, which is the same pre-token.
 2. *Before a space that follows a character other than white space.* No alternative has a space,
-   or any white space other than a line end, after a character that is not white space.
+   or any white space other than a line ending, after a character that is not white space.
 3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe. In a match,
    letters are only followed by letters, marks and the apostrophe of a contraction, and digits only
    by digits.
 4. *Between an ASCII letter and an ASCII digit*: for the same reason.
-5. *Between a letter or digit and a line end*: for the same reason.
+5. *Between a letter or digit and a line ending*: for the same reason.
 
 BERT's tokenizer (``tokens/bert.py``) drops white space and makes each punctuation mark a pre-token,
 so all rules but the fourth hold for it.

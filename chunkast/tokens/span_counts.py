@@ -142,7 +142,7 @@ class SpanCounts(ABC):
         return True
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether no token can span ``position`` and a line end right before it."""
+        """Return whether no token can span ``position`` and a line ending directly before it."""
         return False
 
     def release(self, position: int) -> None:

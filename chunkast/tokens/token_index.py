@@ -92,10 +92,10 @@ class TokenIndex(SpanCounts):
         self._none_safe: dict[int, tuple[int, int]] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether no token can span ``position`` and a line end right before it.
+        """Return whether no token can span ``position`` and a line ending directly before it.
 
-        If so, by rule 1, the token counts of any text that ends with a line end and of the text
-        after ``position`` add up.
+        If so, by rule 1, the token counts of any text that ends with a line ending and of the
+        text after ``position`` add up.
         """
         return self.additive and self._safe.at_line_start(self.text, position)
 

@@ -139,7 +139,7 @@ class ToolCallStart:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsDelta:
-    """An event: the next piece of the arguments of the last started call.
+    """An event: the next piece of the arguments of the most recently started call.
 
     text: the piece, verbatim, in the syntax of the call, such as JSON or XML, without the call's
         own tags.
@@ -154,7 +154,7 @@ class ArgumentsDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFailed:
-    """An event: the last started call turned out to be text. The text follows.
+    """An event: the most recently started call turned out to be plain text, which is returned next.
 
     name: the tool's name.
     start_index: the character index at which the call begins, counted from 0.

@@ -1,7 +1,8 @@
-"""Emit events for a call while it arrives: its name, and pieces of its arguments.
+"""Emit a call's name and pieces of its arguments as they arrive.
 
-Some calls are emitted only when they are complete: calls inside an unfinished call, so that no text
-is emitted twice; all calls of a list but the first; and calls that do not begin with their name.
+Three kinds of calls are emitted only when complete: calls inside an unfinished call, all but the
+first call in a list, and calls that do not begin with their name. Calls inside an unfinished call
+wait so that no text is emitted twice.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def escape_invalid_lt(text: str) -> str:
 
 
 def balance_tags(text: str) -> str:
-    """Close open elements in ``text``, and remove closing tags without an opening tag.
+    """Close open elements in ``text``, and remove unpaired closing tags.
 
     A closing tag also closes the open elements inside its element. A closing tag that is cut off
     by another tag or by the end of the text is completed. All other tags end at the next ``>``.

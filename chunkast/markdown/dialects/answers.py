@@ -4,9 +4,9 @@ If a text consists of one ```` ```markdown ```` fence, the Markdown inside is pa
 space may surround the fence. Inner fences may have no language if they and the outer fence have
 closing lines.
 
-In other documents, inner fences do not end a ```` ```markdown ```` fence: a line with an info
-string opens an inner fence, and the closing line of the outer fence is followed by a blank line or
-the end of the text. Without such a closing line, the fence ends as in CommonMark.
+In other documents, a line with an info string inside a ```` ```markdown ```` fence opens an inner
+fence. The outer fence ends at its closing line if a blank line or the end of the text follows. If
+not, it ends as in CommonMark.
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ _SCRIPT = re.compile(
 
 
 class JsxItem(NamedTuple):
-    """A tag or an expression.
+    """The result of parsing a JSX tag or expression.
 
     name: the tag's name, or "" for a fragment.
-    kind: the kind of item, or "text" if the text is neither.
-    end: the end of the item; for "text", the position at which the search stopped.
+    kind: the kind of tag, "expression", or "text" if neither was found.
+    end: the end of the tag or expression; for "text", the position at which the search stopped.
     """
 
     kind: Literal["open", "close", "single", "expression", "text"]

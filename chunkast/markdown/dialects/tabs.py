@@ -1,7 +1,7 @@
 """Find the tabs of Microsoft Learn: headings that are only a link such as ``# [Label](#tab/id)``.
 
 A tab ends with a thematic break, before the next tab, or with the section around it, whichever
-comes first. The lines that open and close tabs are marks of containers, never headings.
+comes first. The lines that open and close tabs are container markers, never headings.
 """
 
 from __future__ import annotations

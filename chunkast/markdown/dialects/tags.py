@@ -85,10 +85,9 @@ class _Known(NamedTuple):
 
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse the line of a tag that is not HTML's, if a heading follows before a blank line.
+    """Parse the line of a paired non-HTML tag if a heading follows before a blank line.
 
-    Markdown would read all lines up to the blank line as HTML, as it does after a tag without a
-    partner.
+    CommonMark reads all lines up to the blank line as HTML; after an unpaired tag, this stays so.
     """
     if silent:
         return False
@@ -210,7 +209,7 @@ def _scan(text: str, leaf: Block, number: int, container: int, outer: int) -> It
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
-    """Return pairs of opening and closing tags; tags without a partner are dropped."""
+    """Return pairs of opening and closing tags; unpaired tags are dropped."""
     pairs: list[tuple[_Tag, _Tag]] = []
     elements: OpenElements[tuple[str, int], _Tag] = OpenElements()
     for tag in tags:

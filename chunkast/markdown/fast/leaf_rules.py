@@ -116,7 +116,7 @@ def _fence_end(state: BlockState, start: int, end: int, run: str) -> tuple[int, 
 
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """Parse a thematic break: at least three equal marks, which blanks may separate."""
+    """Parse a thematic break: three or more identical marks, optionally separated by blanks."""
     if not _BREAK.match(state.src, state.bMarks[start] + state.tShift[start]):
         return False
     if not silent:
