@@ -4,7 +4,7 @@
 
 Both versions run at the same time, in the same environment. The commit is the content of
 `instructions.commit`. Prints one line per budget; the exit code is 1 if the instructions rise by more
-than 5 %. Without valgrind or that commit, nothing is compared, and the exit code is 0.
+than 6 %. Without valgrind or that commit, nothing is compared, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ __all__ = ("BUDGETS", "ROOT", "ask", "count_instructions", "main")
 ROOT = Path(__file__).parents[2]
 WORKER = Path(__file__).with_name("against_worker.py")
 COMMIT = Path(__file__).with_name("instructions.commit")
-# The share by which instructions may rise; what was added since that commit costs most of it.
-LIMIT = 0.05
+# The share by which instructions may rise. What was added since that commit costs about 4 %, and the
+# layout of memory moves the count by up to 1 %.
+LIMIT = 0.06
 BUDGETS = (512, 254)
 # A reference page, prose, lists, HTML, tables, and text that is not ASCII.
 COUNTED = (
