@@ -158,8 +158,10 @@ def _likeness(title: str, query: Query) -> float:
     """
     pairs = [(content_words(title, x), content_words(query.text, x)) for x in query.languages]
     likeness = max(len(one & other) / len(one | other or {""}) for one, other in pairs)
+    if likeness < 1:
+        return likeness
     shown, asked = (fold(composed(text)).casefold() for text in (title, query.text))
-    return likeness + (likeness == 1 and shown in asked) * len(shown) / len(asked)
+    return 1 + len(shown) / len(asked) if shown in asked else 1
 
 
 def best_section(query: Query, chunk: Chunk, span: tuple[int, int]) -> tuple[int, int]:

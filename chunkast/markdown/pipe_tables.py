@@ -52,18 +52,19 @@ def count_cells(row: str) -> int:
 
 def arrange_pipes(text: str, tree: Block, _signs: Signs) -> Arranged:
     """Turn lines of cells into tables, and add a line right above a table to its header."""
+    has_pipe, step = partial(_has_pipe, text), partial(_with_rows, text)
+    return (rearranged(tree, step, has_pipe) if has_pipe(tree) else tree), []
 
-    def has_pipe(block: Block) -> bool:
-        return text.find("|", block.start, block.end) >= 0
 
-    return (rearranged(tree, partial(_with_rows, text), has_pipe) if has_pipe(tree) else tree), []
+def _has_pipe(text: str, block: Block) -> bool:
+    return text.find("|", block.start, block.end) >= 0
 
 
 def _with_rows(text: str, blocks: list[Block]) -> list[Block]:
     found: list[Block] = []
     for block in blocks:
         kind = block.kind
-        if kind == "paragraph" and text.find("|", block.start, block.end) >= 0:
+        if kind == "paragraph" and _has_pipe(text, block):
             widths = _widths(text, block)
             is_table = len(widths) > 2 and widths[0] > 1 and len({*widths}) == 1
             found.append(new_block("table", block.start, block.end) if is_table else block)

@@ -1,4 +1,4 @@
-"""The MCP server: four read-only tools over stdio."""
+"""The MCP server: four read-only tools, by default over stdio."""
 
 from __future__ import annotations
 
