@@ -82,7 +82,10 @@ def section_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool
 
 
 def formula(scanner: Scanner, pos: int) -> int:
-    """Match a formula inside prose; return its end, else the end of a run of dollars, or -1."""
+    """Return the end of the formula that begins at ``pos`` inside prose.
+
+    Without a formula, return the end of the run of dollars there, or -1 if there is none.
+    """
     if scanner.formula_ends is None:
         scanner.formula_ends = _dollar_ends(scanner.text) | _bracket_ends(scanner.text)
     end = scanner.formula_ends.get(pos, -1)
